@@ -1,0 +1,84 @@
+"""Columns of numbers to bins of ``uint8``."""
+
+import numpy as np
+
+from steadyboost.trees.jit import kernel
+
+MAX_BINS = 255
+
+
+@kernel
+def few_distinct(values, limit, out):
+    """Write the distinct non-missing values to ``out``, sorted; -1 if more than ``limit``."""
+    n_distinct = 0
+    for value in values:
+        if np.isnan(value):
+            continue
+        position = np.searchsorted(out[:n_distinct], value)
+        if position < n_distinct and out[position] == value:
+            continue
+        if n_distinct == limit:
+            return -1
+        for j in range(n_distinct, position, -1):
+            out[j] = out[j - 1]
+        out[position] = value
+        n_distinct += 1
+    return n_distinct
+
+
+def midpoints(distinct: np.ndarray) -> np.ndarray:
+    """Cuts halfway between neighbours, never equal to the upper one after rounding."""
+    lower, upper = distinct[:-1], distinct[1:]
+    cuts = lower + (upper - lower) / 2
+    return np.where((cuts >= upper) | ~np.isfinite(cuts), lower, cuts)
+
+
+def find_cuts(values: np.ndarray, weights: np.ndarray | None, max_bins: int) -> np.ndarray:
+    """Cut points of one numeric column: value ``v`` falls in bin ``#{cuts < v}``.
+
+    Up to ``max_bins`` distinct values get a bin each. More are cut at weighted quantiles, at
+    the midpoint between the two neighbouring values.
+    """
+    distinct = np.empty(max_bins, dtype=np.float64)
+    n_distinct = few_distinct(values, max_bins, distinct)
+    if n_distinct >= 0:
+        return midpoints(distinct[:n_distinct])
+    known = ~np.isnan(values)
+    return quantile_cuts(values[known], None if weights is None else weights[known], max_bins)
+
+
+def quantile_cuts(values: np.ndarray, weights: np.ndarray | None, max_bins: int) -> np.ndarray:
+    """Midpoint cuts that leave an equal share of the weight in each bin, as far as ties allow."""
+    distinct, inverse = np.unique(values, return_inverse=True)
+    below = np.cumsum(np.bincount(inverse, weights=weights))
+    shares = np.arange(1, max_bins) * (below[-1] / max_bins)
+    last_in_bin = np.unique(np.searchsorted(below, shares * (1 - 1e-12)))
+    last_in_bin = last_in_bin[last_in_bin < len(distinct) - 1]
+    return midpoints(distinct)[last_in_bin]
+
+
+@kernel
+def assign_bins(values, cuts, missing_bin, out):
+    """Write ``#{cuts < v}`` for each value, ``missing_bin`` for NaN, by a branch-free search."""
+    n_cuts = len(cuts)
+    top = 1
+    while top * 2 <= n_cuts:
+        top *= 2
+    for i in range(len(values)):
+        value = values[i]
+        position = 0
+        width = top
+        while width > 0:
+            probe = min(position + width, n_cuts) - 1
+            position += width * (n_cuts > 0 and cuts[probe] < value and position + width <= n_cuts)
+            width //= 2
+        out[i] = missing_bin if np.isnan(value) else position
+
+
+@kernel
+def assign_categories(codes, bin_of_code, missing_bin, out):
+    """Bins of category codes; codes that are missing, unseen or not whole go to ``missing_bin``."""
+    for i in range(len(codes)):
+        code = codes[i]
+        known = code >= 0 and code < len(bin_of_code) and code == np.floor(code)
+        out[i] = bin_of_code[int(code)] if known else missing_bin

@@ -1,0 +1,257 @@
+"""Growing a C4.5 tree: choose a test, send the cases down, repeat.
+
+Every continuous attribute has a list of the node's rows in ascending order of its values. The
+lists come sorted and are dealt out stably, so that nothing is sorted inside a tree. Open nodes
+wait on a stack, and so do their segments of the lists: the node taken next always owns the last
+segment, hence its branches may overwrite it and run past its end, which they do when missing
+values put a row into several branches.
+
+References
+----------
+Quinlan, J. R. (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann.
+"""
+
+import math
+
+import numpy as np
+from numba import njit
+
+from steadyboost.trees.c45_cases import (
+    ATTRIBUTE,
+    BRANCHES,
+    CASES,
+    ERRORS,
+    FIRST,
+    MAJORITY,
+    MISSING,
+    PARENT,
+    THRESHOLD,
+    Branches,
+    Data,
+    Nodes,
+    deal_rows,
+    deal_weights,
+    lay_out,
+    make_leaf,
+    send,
+    sum_up,
+)
+from steadyboost.trees.c45_split import (
+    EPSILON,
+    REJECTED,
+    ROUNDING,
+    Rules,
+    continuous_test,
+    discrete_test,
+    pick,
+)
+from steadyboost.trees.c45_work import N_NODES, N_OPEN, N_PLACES, start_work, with_room
+
+
+@njit(cache=True, nogil=True)
+def is_open(nodes, node, min_cases):
+    """Whether a node may be split: more than one class, and cases for two branches."""
+    cases = nodes.values[node, CASES]
+    pure = nodes.weights[node, nodes.links[node, MAJORITY]] == cases
+    return not pure and cases >= 2.0 * min_cases - ROUNDING
+
+
+@njit(cache=True, nogil=True)
+def clear_tests(nodes, node, n_values, gains):
+    """Reject all tests on discrete attributes tested above: each is tested once on a path."""
+    for f in range(gains.size):
+        gains[f] = 0.0
+    ancestor = nodes.links[node, PARENT]
+    while ancestor >= 0:
+        f = nodes.links[ancestor, ATTRIBUTE]
+        if n_values[f] > 0:
+            gains[f] = REJECTED
+        ancestor = nodes.links[ancestor, PARENT]
+
+
+@njit(cache=True, nogil=True)
+def choose_test(data, nodes, node, work, low, high, rules):
+    """Compare the best test on each attribute; return the best attribute, -1 if there is none."""
+    gains, infos, cuts = work.tests[0], work.tests[1], work.tests[2]
+    clear_tests(nodes, node, data.n_values, gains)
+    list_of = 0
+    for f in range(gains.size):
+        column, v = data.columns[f], data.n_values[f]
+        if v == 0:
+            list_of += 1
+            gains[f], infos[f], cuts[f] = continuous_test(
+                column,
+                data.labels,
+                work.weight,
+                work.lists[list_of],
+                low,
+                high,
+                nodes.values[node, CASES],
+                rules,
+                work.sides,
+            )
+        elif gains[f] != REJECTED:
+            gains[f], infos[f] = discrete_test(
+                column, data.labels, work.weight, work.lists[0], low, high, rules, work.table, v
+            )
+            cuts[f] = math.nan
+    return pick(gains, infos, data.n_values, rules)
+
+
+@njit(cache=True, nogil=True)
+def training_value(column, order, weights, cut):
+    """Largest value of the whole training data up to the cut: C4.5 only cuts at such values."""
+    begin, end = 0, order.size
+    while begin < end:
+        mid = (begin + end) // 2
+        if column[order[mid]] <= cut:
+            begin = mid + 1
+        else:
+            end = mid
+    last = begin - 1
+    while weights[order[last]] <= 0.0:
+        last -= 1
+    return column[order[last]]
+
+
+@njit(cache=True, nogil=True)
+def add_branches(data, nodes, node, first, n_branches, rows, weight, low, high, branches):
+    """Append the branches of a node as leaves; an empty one takes the majority from above."""
+    for b in range(first, first + n_branches):
+        for c in range(data.n_classes):
+            nodes.weights[b, c] = 0.0
+    for i in range(low, high):
+        row = rows[i]
+        c, b = data.labels[row], branches.of_row[row]
+        if b == MISSING:
+            for v in range(n_branches):
+                nodes.weights[first + v, c] += weight[row] * branches.share[v]
+        else:
+            nodes.weights[first + b, c] += weight[row]
+    for v in range(n_branches):
+        majority = 0 if branches.size[v] > 0 else nodes.links[node, MAJORITY]
+        make_leaf(nodes, first + v, sum_up(nodes, first + v, majority))
+        nodes.links[first + v, PARENT] = node
+
+
+@njit(cache=True, nogil=True)
+def deal_lists(work, low, high, branches, n_branches, end):
+    """Deal the segment of a node out to its branches, in place."""
+    rows, weights = work.lists[0], work.weights
+    deal_weights(rows, weights, low, high, branches, n_branches, work.hand_weights)
+    for i in range(low, end):
+        weights[i] = work.hand_weights[i]
+    for j in range(work.lists.shape[0]):
+        deal_rows(work.lists[j], low, high, branches, n_branches, work.hand)
+        for i in range(low, end):
+            work.lists[j, i] = work.hand[i]
+
+
+@njit(cache=True, nogil=True)
+def split_last(data, order, rank, row_weights, rules, nodes, work, branches):
+    """Split the node on top of the stack, or make it a leaf.
+
+    Returns False, with nothing done, if the lists are too short.
+    """
+    top = work.counts[N_OPEN] - 1
+    node, low, high = work.stack[top, 0], work.stack[top, 1], work.stack[top, 2]
+    rows = work.lists[0]
+    for i in range(low, high):
+        work.weight[rows[i]] = work.weights[i]
+    f = choose_test(data, nodes, node, work, low, high, rules)
+    if f < 0:
+        work.counts[N_OPEN] = top
+        return True
+    column, n_branches, threshold = data.columns[f], data.n_values[f], math.nan
+    if n_branches == 0:
+        n_branches = 2
+        threshold = training_value(column, order[rank[f]], row_weights, work.tests[2, f])
+    missing = send(column, threshold, n_branches, rows, work.weights, low, high, branches)
+    first = work.counts[N_NODES]
+    add_branches(data, nodes, node, first, n_branches, rows, work.weight, low, high, branches)
+    for b in range(n_branches):
+        branches.wanted[b] = is_open(nodes, first + b, rules.min_cases)
+    end = lay_out(branches, n_branches, missing, low)
+    work.counts[N_PLACES] = end
+    if end > work.weights.size:
+        return False
+    if end > low:
+        deal_lists(work, low, high, branches, n_branches, end)
+    for b in range(n_branches):
+        if branches.wanted[b]:
+            work.stack[top, 0] = first + b
+            work.stack[top, 1] = branches.start[b]
+            work.stack[top, 2] = branches.start[b] + branches.size[b] + missing
+            top += 1
+    nodes.links[node, ATTRIBUTE] = f
+    nodes.links[node, FIRST] = first
+    nodes.links[node, BRANCHES] = n_branches
+    nodes.values[node, THRESHOLD] = threshold
+    work.counts[N_NODES] += n_branches
+    work.counts[N_OPEN] = top
+    return True
+
+
+@njit(cache=True, nogil=True)
+def grow_on(data, order, rank, row_weights, rules, nodes, work, branches):
+    """Split open nodes until there is none left, or no room; then collapse useless tests."""
+    while work.counts[N_OPEN] > 0:
+        if work.counts[N_NODES] + branches.size.size > work.stack.shape[0]:
+            return
+        if not split_last(data, order, rank, row_weights, rules, nodes, work, branches):
+            return
+    collapse(nodes, work.counts[N_NODES])
+
+
+@njit(cache=True, nogil=True)
+def collapse(nodes, n_nodes):
+    """Turn each test that errs no less on its cases than a leaf would into that leaf."""
+    # Branches come after their parent, so that a walk backwards sees them first.
+    for node in range(n_nodes - 1, -1, -1):
+        first, n_branches = nodes.links[node, FIRST], nodes.links[node, BRANCHES]
+        if n_branches > 0:
+            below = 0.0
+            for b in range(first, first + n_branches):
+                below += nodes.values[b, ERRORS]
+            as_leaf = nodes.values[node, CASES] - nodes.weights[node, nodes.links[node, MAJORITY]]
+            nodes.values[node, ERRORS] = below
+            if below >= as_leaf - EPSILON:
+                make_leaf(nodes, node, as_leaf)
+
+
+def grow(data: Data, order: np.ndarray, row_weights: np.ndarray, rules: Rules) -> Nodes:
+    """Grow an unpruned tree.
+
+    Parameters
+    ----------
+    data : Data
+        The training data.
+    order : int32 array (n_continuous, n_rows)
+        Rows by ascending value of each continuous attribute, missing values last.
+    row_weights : float64 array (n_rows,)
+        Rows of weight zero are not there.
+    rules : Rules
+        How tests are chosen.
+
+    Returns
+    -------
+    Nodes
+        The tree; nodes below a collapsed test are still in the arrays but nothing leads to them.
+    """
+    work = start_work(data, order, row_weights)
+    branches = Branches.room_for(row_weights.size, data.n_values)
+    n = work.stack.shape[0]
+    nodes = Nodes(np.zeros((n, 5), np.int64), np.zeros((n, 3)), np.zeros((n, data.n_classes)))
+    rows = work.lists[0]
+    nodes.weights[0] = np.bincount(data.labels[rows], work.weights, data.n_classes)
+    nodes.links[0, PARENT] = -1
+    make_leaf(nodes, 0, sum_up(nodes, 0, 0))
+    work.stack[0] = 0, 0, rows.size
+    work.counts[:] = 1, is_open(nodes, 0, rules.min_cases), 0
+    rank = np.cumsum(data.n_values == 0) - 1
+    grow_on(data, order, rank, row_weights, rules, nodes, work, branches)
+    while work.counts[N_OPEN] > 0:
+        nodes, work = with_room(nodes, work, branches.size.size)
+        grow_on(data, order, rank, row_weights, rules, nodes, work, branches)
+    n_nodes = work.counts[N_NODES]
+    return Nodes(*(array[:n_nodes] for array in nodes))

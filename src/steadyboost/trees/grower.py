@@ -1,0 +1,254 @@
+"""Growth of a whole tree in one compiled call.
+
+Structures travel as plain tuples of arrays:
+
+``bins``    (packed, features, layout): the binned rows, the features to use, and per feature
+            (offsets, n_bins, has_missing, categorical)
+``sums``    (labels, weights, channels, counted): what is added up, as integers; ``channels``
+            replaces labels and weights if it has rows, ``counted`` is empty unless rows count
+``rule``    (criterion, l2, min_mass, min_count)
+``limits``  (max_depth, max_leaves, best_first)
+``tree``    (feature or -1, children, left_set, totals, gain, depth), an entry per node
+"""
+
+import numpy as np
+
+from steadyboost.trees.histogram import add_dense, add_labels
+from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.splitting import EDGE, SET_WORDS, best_split, contains, gain_of
+
+
+def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
+    """Room for ``capacity`` nodes."""
+    return (
+        np.full(capacity, -1, dtype=np.int64),
+        np.zeros((capacity, 2), dtype=np.int64),
+        np.zeros((capacity, SET_WORDS), dtype=np.uint32),
+        np.zeros((capacity, n_channels), dtype=np.int64),
+        np.zeros(capacity),
+        np.zeros(capacity, dtype=np.int64),
+    )
+
+
+@kernel
+def fill_histogram(bins, sums, rows, n_channels, hist):
+    """Histogram of the listed rows; its tail counts rows where they are counted."""
+    packed, features, layout = bins
+    labels, weights, channels, counted = sums
+    offsets = layout[0]
+    for cell in range(len(hist)):
+        hist[cell] = 0
+    if len(channels) > 0:
+        add_dense(packed, features, offsets, rows, channels, hist)
+    else:
+        add_labels(packed, features, offsets, rows, labels, weights, n_channels, hist)
+    if len(counted) > 0:
+        same = np.zeros(len(counted), dtype=np.int32)
+        tail = hist[offsets[-1] * n_channels :]
+        add_labels(packed, features, offsets, rows, same, counted, np.int64(1), tail)
+
+
+@kernel
+def subtract(parent, child):
+    """Turn the parent's histogram into that of the child's sibling."""
+    for cell in range(len(parent)):
+        parent[cell] -= child[cell]
+
+
+@inner
+def _unpack(left_set):
+    goes_left = np.empty(256, dtype=np.uint64)
+    for b in range(256):
+        goes_left[b] = contains(left_set, b)
+    return goes_left
+
+
+@kernel
+def partition(packed, feature, left_set, rows, scratch):
+    """Reorder ``rows`` so that those that go left come first, both in ascending order.
+
+    Free of branches: each row is written to both sides and one of the two cursors moves.
+    """
+    goes_left = _unpack(left_set)
+    words = packed[feature >> 2]
+    shift = np.uint32(8 * (feature & 3))
+    n_left = np.uint64(0)
+    n_right = np.uint64(0)
+    for k in range(len(rows)):
+        row = rows[k]
+        bin_ = (words[np.uint64(row)] >> shift) & np.uint32(255)
+        left = goes_left[np.uint64(bin_)]
+        rows[n_left] = row
+        scratch[n_right] = row
+        n_left += left
+        n_right += np.uint64(1) - left
+    for k in range(n_right):
+        rows[n_left + np.uint64(k)] = scratch[k]
+    return np.int64(n_left)
+
+
+@kernel
+def settle(packed, feature, left_set, rows, left_node, node_of_row):
+    """Send rows to two leaves, ``left_node`` and the next: no need to reorder them any more."""
+    goes_left = _unpack(left_set)
+    words = packed[feature >> 2]
+    shift = np.uint32(8 * (feature & 3))
+    for row in rows:
+        bin_ = (words[np.uint64(row)] >> shift) & np.uint32(255)
+        node_of_row[np.uint64(row)] = left_node + 1 - goes_left[np.uint64(bin_)]
+
+
+@kernel
+def may_split(total, depth, n_leaves, criterion, limits):
+    """Whether a node is worth a histogram: not at a limit, and not of one class."""
+    if depth >= limits[0] or n_leaves >= limits[1]:
+        return False
+    if criterion >= EDGE:
+        return True
+    n_present = 0
+    for c in range(len(total)):
+        n_present += total[c] > 0
+    return n_present > 1
+
+
+@inner
+def _next_open(open_nodes, n_open, gain, best_first):
+    """Take the node to split next off the list: the largest gain, or depth first."""
+    place = n_open - 1
+    if best_first:
+        for k in range(n_open):
+            better = gain[open_nodes[k]] > gain[open_nodes[place]]
+            tie = gain[open_nodes[k]] == gain[open_nodes[place]]
+            if better or (tie and open_nodes[k] < open_nodes[place]):
+                place = k
+    node = open_nodes[place]
+    open_nodes[place] = open_nodes[n_open - 1]
+    return node
+
+
+@kernel
+def add_children(tree, node, left, left_sums):
+    """Write the children of a split node at places ``left`` and ``left + 1``."""
+    _, children, _, totals, _, depth = tree
+    for side in range(2):
+        child = left + side
+        children[node, side] = child
+        depth[child] = depth[node] + 1
+        for c in range(totals.shape[1]):
+            totals[child, c] = totals[node, c] - left_sums[c] if side else left_sums[c]
+
+
+@inner
+def _wider(pool):
+    """Twice as many histogram slots; all new ones are free (none was)."""
+    n_slots, cells = pool.shape
+    wider = np.empty((2 * n_slots, cells), dtype=np.int64)
+    slots = np.empty(2 * n_slots, dtype=np.int64)
+    for k in range(n_slots):
+        slots[k] = n_slots + k
+        for cell in range(cells):
+            wider[k, cell] = pool[k, cell]
+    return wider, slots
+
+
+@inner
+def _fill_leaves(tree, n_nodes, span, rows, node_of_row):
+    for node in range(n_nodes):
+        if tree[0][node] < 0:
+            for k in range(span[node, 0], span[node, 1]):
+                node_of_row[rows[k]] = node
+
+
+@inner
+def _search_nodes(first, n_nodes, n_leaves, bins, rule, limits, tree, work, pool):
+    """Find the best split of each new node, -1 where it should stay a leaf."""
+    _, _, left_sets, totals, gain, depth = tree
+    split_on, left_sums, slot = work
+    for node in range(first, n_nodes):
+        split_on[node] = -1
+        if may_split(totals[node], depth[node], n_leaves, rule[0], limits):
+            score, split_on[node] = best_split(
+                pool[slot[node]], bins[1], bins[2], totals[node], rule, left_sets[node],
+                left_sums[node],
+            )  # fmt: skip
+            gain[node] = gain_of(score, totals[node], rule)
+            if gain[node] == -np.inf:
+                split_on[node] = -1
+
+
+@inner
+def _send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_row):
+    """Send a split node's rows to its children; whether the left child has at most half."""
+    feature, _, left_sets, _, _, depth = tree
+    start, stop = span[node]
+    own = rows[start:stop]
+    n_left = np.int64(0)
+    if depth[left] < max_depth:
+        n_left = partition(bins[0], feature[node], left_sets[node], own, scratch)
+    else:
+        settle(bins[0], feature[node], left_sets[node], own, left, node_of_row)
+        start, stop = np.int64(0), np.int64(0)
+    span[left, 0], span[left, 1] = start, start + n_left
+    span[left + 1, 0], span[left + 1, 1] = start + n_left, stop
+    return 2 * n_left <= len(own)
+
+
+@kernel
+def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
+    """Grow one tree on ``rows`` (reordered in place); returns its number of nodes.
+
+    ``tree`` holds the root's totals and room for the rest, ``span`` each node's range in
+    ``rows``. Best first keeps a histogram per open leaf; depth first, which grows the same tree
+    where leaves are not limited, keeps one per level.
+    """
+    feature, _, _, totals, gain, depth = tree
+    capacity, n_channels = totals.shape
+    left_sums = np.empty((capacity, n_channels), dtype=np.int64)
+    split_on = np.empty(capacity, dtype=np.int64)
+    slot = np.empty(capacity, dtype=np.int64)
+    work = (split_on, left_sums, slot)
+    free = np.empty(2, dtype=np.int64)
+    free[0], free[1] = 1, 0
+    cells = bins[2][0][-1] * (n_channels + (1 if len(sums[3]) > 0 else 0))
+    pool = np.empty((2, cells), dtype=np.int64)
+    open_nodes = np.empty(capacity, dtype=np.int64)
+    scratch = np.empty(len(rows), dtype=np.int32)
+    n_free, n_open = np.int64(2), np.int64(0)
+    n_nodes, n_leaves, first = np.int64(1), np.int64(1), np.int64(0)
+    slot[0] = -1
+    if may_split(totals[0], depth[0], n_leaves, rule[0], limits):
+        n_free, slot[0] = np.int64(1), 0
+        fill_histogram(bins, sums, rows, n_channels, pool[0])
+    while True:
+        _search_nodes(first, n_nodes, n_leaves, bins, rule, limits, tree, work, pool)
+        for node in range(first, n_nodes):
+            if split_on[node] >= 0:
+                open_nodes[n_open] = node
+                n_open += 1
+            elif slot[node] >= 0:
+                free[n_free] = slot[node]
+                n_free += 1
+        if n_open == 0 or n_leaves >= limits[1]:
+            break
+        node = _next_open(open_nodes, n_open, gain, limits[2])
+        n_open -= 1
+        feature[node] = split_on[node]
+        add_children(tree, node, n_nodes, left_sums[node])
+        first, n_nodes, n_leaves = n_nodes, n_nodes + 2, n_leaves + 1
+        left_small = _send_rows(bins, node, first, rows, scratch, limits[0], tree, span, node_of_row)
+        small = first if left_small else first + 1
+        large = 2 * first + 1 - small
+        slot[small], slot[large] = -1, slot[node]
+        if may_split(totals[small], depth[small], n_leaves, rule[0], limits) or may_split(
+            totals[large], depth[large], n_leaves, rule[0], limits
+        ):
+            if n_free == 0:
+                n_free = np.int64(len(pool))
+                pool, free = _wider(pool)
+            n_free -= 1
+            slot[small] = free[n_free]
+            smaller = rows[span[small, 0] : span[small, 1]]
+            fill_histogram(bins, sums, smaller, n_channels, pool[slot[small]])
+            subtract(pool[slot[large]], pool[slot[small]])
+    _fill_leaves(tree, n_nodes, span, rows, node_of_row)
+    return n_nodes

@@ -1,0 +1,312 @@
+"""The best split of a node, from its histogram.
+
+A side of a split is a vector of channel sums ``v`` with a mass ``m``. Each criterion gives a side
+a score, and a split gains ``score(left) + score(right) - score(node)``:
+
+========  ============================  ==========================================
+GINI      sum v_c^2 / m                 decrease of the weighted Gini impurity
+ENTROPY   sum v_c ln(v_c / m)           decrease of the weighted entropy (nats)
+ERROR     max v_c                       decrease of the weighted error
+EDGE      sum |v_c|, last channel m     signed edges: AdaBoost.M2 and .MH votes
+NEWTON    v_0^2 / (v_1 + l2), m = v_1   gradient and Hessian sums
+========  ============================  ==========================================
+"""
+
+import numpy as np
+
+from steadyboost.trees.jit import inlined, inner, kernel
+
+GINI, ENTROPY, ERROR, EDGE, NEWTON = range(5)
+SET_WORDS = 8  # 256 bits: one per bin
+
+
+@inner
+def mass_of(sums, criterion):
+    if criterion == EDGE:
+        return sums[len(sums) - 1]
+    if criterion == NEWTON:
+        return sums[1]
+    mass = np.int64(0)
+    for c in range(len(sums)):
+        mass += sums[c]
+    return mass
+
+
+@inner
+def score_of(sums, mass, criterion, l2):
+    """Score of one side; higher is purer."""
+    score = 0.0
+    if criterion == GINI:
+        for c in range(len(sums)):
+            v = np.float64(sums[c])
+            score += v * v
+        return score / mass if mass > 0 else 0.0
+    if criterion == ENTROPY:
+        for c in range(len(sums)):
+            if sums[c] > 0:
+                score += sums[c] * np.log(sums[c] / np.float64(mass))
+        return score
+    if criterion == ERROR:
+        for c in range(len(sums)):
+            score = max(score, np.float64(sums[c]))
+        return score
+    if criterion == EDGE:
+        for c in range(len(sums) - 1):
+            score += abs(np.float64(sums[c]))
+        return score
+    g = np.float64(sums[0])
+    return g * g / (sums[1] + l2) if sums[1] + l2 > 0 else 0.0
+
+
+@inlined
+def _move_bin(hist, cell, total, left):
+    """Move a bin to the left side: both masses and sums of squares, in one pass.
+
+    This is the loop in which the search spends its time; the masses and squares are those of
+    the class criteria, and GINI needs nothing more.
+    """
+    left_mass, right_mass = np.int64(0), np.int64(0)
+    left_squares, right_squares = 0.0, 0.0
+    for c in range(len(total)):
+        l = left[c] + hist[cell + c]
+        left[c] = l
+        r = total[c] - l
+        left_mass += l
+        right_mass += r
+        left_squares += np.float64(l) * np.float64(l)
+        right_squares += np.float64(r) * np.float64(r)
+    score = left_squares / np.float64(left_mass) + right_squares / np.float64(right_mass)
+    return left_mass, right_mass, score
+
+
+@inner
+def _score_sides(left, right, total, criterion, l2):
+    """Masses of both sides and the sum of their scores, for any criterion."""
+    for c in range(len(total)):
+        right[c] = total[c] - left[c]
+    left_mass = mass_of(left, criterion)
+    right_mass = mass_of(right, criterion)
+    score = score_of(left, left_mass, criterion, l2)
+    return left_mass, right_mass, score + score_of(right, right_mass, criterion, l2)
+
+
+@inner
+def _scan(hist, counts, order, n_order, first, total, total_count, rule, sides):
+    """Best prefix of ``order``, the bins in the order in which they move left.
+
+    No cut before ``first`` bins have moved. ``rule`` is (criterion, l2, min_mass, min_count).
+    Returns the score of both sides and the length of the prefix, 0 if none is allowed.
+    """
+    criterion, l2, min_mass, min_count = rule
+    n_channels = len(total)
+    left, right = sides[0], sides[1]
+    for c in range(n_channels):
+        left[c] = 0
+    left_count = np.int64(0)
+    best_score, best_length = -np.inf, np.int64(0)
+    for k in range(n_order):
+        cell = order[k] * n_channels
+        if not _any_in_bin(hist, order[k], n_channels):
+            continue
+        left_mass, right_mass, score = _move_bin(hist, cell, total, left)
+        if criterion != GINI:
+            left_mass, right_mass, score = _score_sides(left, right, total, criterion, l2)
+        if len(counts) > 0:
+            left_count += counts[order[k]]
+        if k < first or left_mass < min_mass or left_count < min_count:
+            continue
+        if right_mass < min_mass or total_count - left_count < min_count:
+            break
+        if score > best_score:
+            best_score, best_length = score, np.int64(k + 1)
+    return best_score, best_length
+
+
+@inner
+def _share_deviations(hist, n_bins, total, criterion, order, mass, deviation):
+    """Bins with mass, and by how much their channel means deviate from the node's."""
+    n_channels, n_used = len(total), deviation.shape[1]
+    total_mass = np.float64(max(mass_of(total, criterion), 1))
+    n = 0
+    for b in range(n_bins):
+        sums = hist[b * n_channels : (b + 1) * n_channels]
+        m = np.float64(mass_of(sums, criterion))
+        if m > 0:
+            order[n], mass[n] = b, m
+            for c in range(n_used):
+                deviation[n, c] = sums[c] / m - total[c] / total_mass
+            n += 1
+    return n
+
+
+@inner
+def _dot(a, b):
+    total = 0.0
+    for c in range(len(a)):
+        total += a[c] * b[c]
+    return total
+
+
+@inner
+def _main_direction(mass, deviation, n):
+    """First principal component by power iteration, from the bin that deviates most."""
+    n_used = deviation.shape[1]
+    start, largest = 0, -1.0
+    for k in range(n):
+        size = mass[k] * _dot(deviation[k], deviation[k])
+        if size > largest:
+            start, largest = k, size
+    direction = deviation[start].copy()
+    for _ in range(10 if n_used > 2 else 0):  # with two classes all bins lie on one line
+        step = np.zeros(n_used)
+        for k in range(n):
+            along = mass[k] * _dot(deviation[k], direction)
+            for c in range(n_used):
+                step[c] += along * deviation[k, c]
+        norm = np.sqrt(_dot(step, step))
+        if norm > 0:
+            for c in range(n_used):
+                direction[c] = step[c] / norm
+    return direction
+
+
+@inner
+def order_categories(hist, n_bins, total, criterion, order):
+    """Write the bins with mass, along the first principal component of their channel means.
+
+    For two classes this is Breiman's order by the share of one class, in which the best of all
+    2^(n-1) subsets is a prefix; for more it is the heuristic of Coppersmith, Hong & Hosking (1999).
+    """
+    n_channels = len(total)
+    n_used = n_channels if criterion < EDGE else (n_channels - 1 if criterion == EDGE else 1)
+    mass = np.empty(n_bins)
+    deviation = np.empty((n_bins, n_used))
+    n = _share_deviations(hist, n_bins, total, criterion, order, mass, deviation)
+    if n == 0:
+        return 0
+    direction = _main_direction(mass, deviation, n)
+    for k in range(n):  # stable insertion sort: there are at most 256 bins
+        key, item = _dot(deviation[k], direction), order[k]
+        j = k - 1
+        while j >= 0 and mass[j] > key:
+            mass[j + 1], order[j + 1] = mass[j], order[j]
+            j -= 1
+        mass[j + 1], order[j + 1] = key, item
+    return n
+
+
+@inlined
+def _any_in_bin(hist, bin_, n_channels):
+    for c in range(n_channels):
+        if hist[bin_ * n_channels + c] != 0:
+            return True
+    return False
+
+
+@inner
+def _include(bin_, left_set):
+    left_set[bin_ >> 5] |= np.uint32(1) << np.uint32(bin_ & 31)
+
+
+@inner
+def contains(left_set, bin_):
+    return np.int64((left_set[bin_ >> 5] >> np.uint32(bin_ & 31)) & np.uint32(1))
+
+
+@inner
+def _search_feature(hist, counts, shape, total, total_count, rule, order, sides):
+    """Best split on one feature: its score, and the bins ``order[:length]`` that go left.
+
+    ``shape`` is (number of bins, 1 if a missing bin follows them, whether categorical).
+    """
+    n_bins, has_missing, categorical = shape
+    if categorical:
+        n_order = order_categories(hist, n_bins + has_missing, total, rule[0], order)
+        return _scan(hist, counts, order, n_order, np.int64(0), total, total_count, rule, sides)
+    for b in range(n_bins):
+        order[b] = b
+    score, length = _scan(hist, counts, order, n_bins, np.int64(0), total, total_count, rule, sides)
+    if has_missing and _any_in_bin(hist, n_bins, len(total)):
+        for b in range(n_bins, 0, -1):
+            order[b] = b - 1
+        order[0] = n_bins
+        other = _scan(hist, counts, order, n_bins + 1, np.int64(1), total, total_count, rule, sides)
+        if other[0] > score:
+            return other
+        for b in range(n_bins):
+            order[b] = b
+    return score, length
+
+
+@inner
+def _send_absent(hist, shape, left_sums, total, criterion, left_set):
+    """Bins that the node has not seen (missing values, categories) follow the heavier side."""
+    n_bins, has_missing, categorical = shape
+    left_mass = mass_of(left_sums, criterion)
+    if left_mass <= mass_of(total, criterion) - left_mass:
+        return
+    for b in range(0 if categorical else n_bins, n_bins + 1):
+        if b >= n_bins + has_missing or not _any_in_bin(hist, b, len(total)):
+            _include(b, left_set)
+
+
+@inner
+def _total(counts, offsets, feature):
+    """Rows in the node: any one feature's counts add up to it."""
+    total = np.int64(0)
+    if len(counts) > 0:
+        for cell in range(offsets[feature], offsets[feature + 1]):
+            total += counts[cell]
+    return total
+
+
+@kernel
+def best_split(hist, features, layout, total, rule, left_set, left_sums):
+    """Best split of a node over ``features``: (score of both sides, feature); -1 if none.
+
+    ``layout`` is (offsets, n_bins, has_missing, categorical). Writes the bins that go left and
+    their channel sums. Ties go to the lowest feature, then to the shortest prefix of bins.
+    """
+    offsets, n_bins, has_missing, categorical = layout
+    n_channels = len(total)
+    counts = hist[offsets[-1] * n_channels :]
+    total_count = _total(counts, offsets, features[0])
+    best_score, best_feature = -np.inf, np.int64(-1)
+    order = np.empty(257, dtype=np.int64)
+    sides = np.empty((2, n_channels), dtype=np.int64)
+    for f in features:
+        cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]
+        shape = (n_bins[f], has_missing[f], categorical[f])
+        score, length = _search_feature(
+            cells, counts[offsets[f] :], shape, total, total_count, rule, order, sides
+        )
+        if score > best_score:
+            best_score, best_feature = score, f
+            for word in range(SET_WORDS):
+                left_set[word] = 0
+            for k in range(length):
+                _include(order[k], left_set)
+    if best_feature >= 0:
+        f = best_feature
+        cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]
+        for c in range(n_channels):
+            left_sums[c] = 0
+            for b in range(offsets[f + 1] - offsets[f]):
+                left_sums[c] += cells[b * n_channels + c] * contains(left_set, b)
+        shape = (n_bins[f], has_missing[f], categorical[f])
+        _send_absent(cells, shape, left_sums, total, rule[0], left_set)
+    return best_score, best_feature
+
+
+@kernel
+def gain_of(score, total, rule):
+    """Gain of a split over its node, -inf if too small to split.
+
+    An impure node may split without gain (as in XOR); edges and Newton sums must gain.
+    """
+    criterion, l2, _, _ = rule
+    own = score_of(total, mass_of(total, criterion), criterion, l2)
+    least = 1e-12 * abs(own)
+    if criterion < EDGE:
+        least = -least - 1e-300
+    return score - own if score - own > least else -np.inf
