@@ -75,8 +75,8 @@ _SEGMENT_LABELS = {
     "7": "GRASS",
 }
 
-# Left out on purpose: OpenML's satimage (182) lacks five rows, its poker-hand (1567) one,
-# and its waveform (60) is another sample with 40 columns.
+# Left out on purpose: OpenML's poker-hand (1567) mixes both parts and lacks a row, and its
+# waveform (60) is another sample with 40 columns.
 CATALOG: dict[str, Dataset] = {
     "abalone": Dataset(
         4177,
@@ -198,6 +198,7 @@ CATALOG: dict[str, Dataset] = {
         train_rows=4435,
         train_sum=13_344_934,
         common=CommonFiles(("satimage/sat.trn.txt", "satimage/sat.tst.txt")),
+        openml=OpenML(182),
     ),
     "segmentation": Dataset(
         2310,

@@ -14,7 +14,13 @@ def few_distinct(values, limit, out):
     for value in values:
         if np.isnan(value):
             continue
-        position = np.searchsorted(out[:n_distinct], value)
+        position, stop = 0, n_distinct
+        while position < stop:
+            middle = (position + stop) // 2
+            if out[middle] < value:
+                position = middle + 1
+            else:
+                stop = middle
         if position < n_distinct and out[position] == value:
             continue
         if n_distinct == limit:
@@ -33,16 +39,20 @@ def midpoints(distinct: np.ndarray) -> np.ndarray:
     return np.where((cuts >= upper) | ~np.isfinite(cuts), lower, cuts)
 
 
-def find_cuts(values: np.ndarray, weights: np.ndarray | None, max_bins: int) -> np.ndarray:
+def find_cuts(
+    values: np.ndarray, weights: np.ndarray | None, max_bins: int, sample: np.ndarray | None = None
+) -> np.ndarray:
     """Cut points of one numeric column: value ``v`` falls in bin ``#{cuts < v}``.
 
-    Up to ``max_bins`` distinct values get a bin each. More are cut at weighted quantiles, at
-    the midpoint between the two neighbouring values.
+    Up to ``max_bins`` distinct values get a bin each. More are cut at weighted quantiles (of the
+    rows in ``sample``, if given), at the midpoint between the two neighbouring values.
     """
     distinct = np.empty(max_bins, dtype=np.float64)
     n_distinct = few_distinct(values, max_bins, distinct)
     if n_distinct >= 0:
         return midpoints(distinct[:n_distinct])
+    if sample is not None:
+        values, weights = values[sample], None if weights is None else weights[sample]
     known = ~np.isnan(values)
     return quantile_cuts(values[known], None if weights is None else weights[known], max_bins)
 
@@ -73,12 +83,3 @@ def assign_bins(values, cuts, missing_bin, out):
             position += width * (n_cuts > 0 and cuts[probe] < value and position + width <= n_cuts)
             width //= 2
         out[i] = missing_bin if np.isnan(value) else position
-
-
-@kernel
-def assign_categories(codes, bin_of_code, missing_bin, out):
-    """Bins of category codes; codes that are missing, unseen or not whole go to ``missing_bin``."""
-    for i in range(len(codes)):
-        code = codes[i]
-        known = code >= 0 and code < len(bin_of_code) and code == np.floor(code)
-        out[i] = bin_of_code[int(code)] if known else missing_bin

@@ -57,23 +57,16 @@ def is_open(nodes, node, min_cases):
 
 
 @njit(cache=True, nogil=True)
-def clear_tests(nodes, node, n_values, gains):
-    """Reject all tests on discrete attributes tested above: each is tested once on a path."""
-    for f in range(gains.size):
-        gains[f] = 0.0
-    ancestor = nodes.links[node, PARENT]
-    while ancestor >= 0:
-        f = nodes.links[ancestor, ATTRIBUTE]
-        if n_values[f] > 0:
-            gains[f] = REJECTED
-        ancestor = nodes.links[ancestor, PARENT]
-
-
-@njit(cache=True, nogil=True)
 def choose_test(data, nodes, node, work, low, high, rules):
     """Compare the best test on each attribute; return the best attribute, -1 if there is none."""
     gains, infos, cuts = work.tests[0], work.tests[1], work.tests[2]
-    clear_tests(nodes, node, data.n_values, gains)
+    for f in range(gains.size):
+        gains[f] = 0.0
+    # A discrete attribute is tested once on a path.
+    above = nodes.links[node, PARENT]
+    while above >= 0:
+        gains[nodes.links[above, ATTRIBUTE]] = REJECTED
+        above = nodes.links[above, PARENT]
     list_of = 0
     for f in range(gains.size):
         column, v = data.columns[f], data.n_values[f]
@@ -148,59 +141,42 @@ def deal_lists(work, low, high, branches, n_branches, end):
 
 
 @njit(cache=True, nogil=True)
-def split_last(data, order, rank, row_weights, rules, nodes, work, branches):
-    """Split the node on top of the stack, or make it a leaf.
-
-    Returns False, with nothing done, if the lists are too short.
-    """
-    top = work.counts[N_OPEN] - 1
-    node, low, high = work.stack[top, 0], work.stack[top, 1], work.stack[top, 2]
-    rows = work.lists[0]
-    for i in range(low, high):
-        work.weight[rows[i]] = work.weights[i]
-    f = choose_test(data, nodes, node, work, low, high, rules)
-    if f < 0:
-        work.counts[N_OPEN] = top
-        return True
-    column, n_branches, threshold = data.columns[f], data.n_values[f], math.nan
-    if n_branches == 0:
-        n_branches = 2
-        threshold = training_value(column, order[rank[f]], row_weights, work.tests[2, f])
-    missing = send(column, threshold, n_branches, rows, work.weights, low, high, branches)
-    first = work.counts[N_NODES]
-    add_branches(data, nodes, node, first, n_branches, rows, work.weight, low, high, branches)
-    for b in range(n_branches):
-        branches.wanted[b] = is_open(nodes, first + b, rules.min_cases)
-    end = lay_out(branches, n_branches, missing, low)
-    work.counts[N_PLACES] = end
-    if end > work.weights.size:
-        return False
-    if end > low:
-        deal_lists(work, low, high, branches, n_branches, end)
-    for b in range(n_branches):
-        if branches.wanted[b]:
-            work.stack[top, 0] = first + b
-            work.stack[top, 1] = branches.start[b]
-            work.stack[top, 2] = branches.start[b] + branches.size[b] + missing
-            top += 1
-    nodes.links[node, ATTRIBUTE] = f
-    nodes.links[node, FIRST] = first
-    nodes.links[node, BRANCHES] = n_branches
-    nodes.values[node, THRESHOLD] = threshold
-    work.counts[N_NODES] += n_branches
-    work.counts[N_OPEN] = top
-    return True
-
-
-@njit(cache=True, nogil=True)
 def grow_on(data, order, rank, row_weights, rules, nodes, work, branches):
-    """Split open nodes until there is none left, or no room; then collapse useless tests."""
-    while work.counts[N_OPEN] > 0:
-        if work.counts[N_NODES] + branches.size.size > work.stack.shape[0]:
+    """Split open nodes until there is none left, or no room for the next split."""
+    rows, counts, stack = work.lists[0], work.counts, work.stack
+    while counts[N_OPEN] > 0 and counts[N_NODES] + branches.size.size <= stack.shape[0]:
+        top, first = counts[N_OPEN] - 1, counts[N_NODES]
+        node, low, high = stack[top, 0], stack[top, 1], stack[top, 2]
+        for i in range(low, high):
+            work.weight[rows[i]] = work.weights[i]
+        f = choose_test(data, nodes, node, work, low, high, rules)
+        if f < 0:
+            counts[N_OPEN] = top
+            continue
+        column, n_branches, threshold = data.columns[f], data.n_values[f], math.nan
+        if n_branches == 0:
+            n_branches = 2
+            threshold = training_value(column, order[rank[f]], row_weights, work.tests[2, f])
+        missing = send(column, threshold, n_branches, rows, work.weights, low, high, branches)
+        add_branches(data, nodes, node, first, n_branches, rows, work.weight, low, high, branches)
+        for b in range(n_branches):
+            branches.wanted[b] = is_open(nodes, first + b, rules.min_cases)
+        end = lay_out(branches, n_branches, missing, low)
+        counts[N_PLACES] = end
+        if end > work.weights.size:
             return
-        if not split_last(data, order, rank, row_weights, rules, nodes, work, branches):
-            return
-    collapse(nodes, work.counts[N_NODES])
+        if end > low:
+            deal_lists(work, low, high, branches, n_branches, end)
+        for b in range(n_branches):
+            if branches.wanted[b]:
+                stack[top, 0], stack[top, 1] = first + b, branches.start[b]
+                stack[top, 2] = branches.start[b] + branches.size[b] + missing
+                top += 1
+        nodes.links[node, ATTRIBUTE] = f
+        nodes.links[node, FIRST] = first
+        nodes.links[node, BRANCHES] = n_branches
+        nodes.values[node, THRESHOLD] = threshold
+        counts[N_NODES], counts[N_OPEN] = first + n_branches, top
 
 
 @njit(cache=True, nogil=True)
@@ -254,4 +230,5 @@ def grow(data: Data, order: np.ndarray, row_weights: np.ndarray, rules: Rules) -
         nodes, work = with_room(nodes, work, branches.size.size)
         grow_on(data, order, rank, row_weights, rules, nodes, work, branches)
     n_nodes = work.counts[N_NODES]
+    collapse(nodes, n_nodes)
     return Nodes(*(array[:n_nodes] for array in nodes))

@@ -45,6 +45,14 @@ TAILS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
 DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 
 
+# Columns of the stack, and what there is to do with a node: give it its cases and those of its
+# branches to them; when these are pruned, try the largest in its place; then choose.
+NODE, TASK, LOW, HIGH = 0, 1, 2, 3
+VISIT, COMPARE, DECIDE, ESTIMATE = 0, 1, 2, 3
+# Entries of ``Cases.errors``.
+SO_FAR, ENOUGH = 0, 1
+
+
 class Cases(NamedTuple):
     """Cases of the nodes at work, each node with its own segment.
 
@@ -54,6 +62,9 @@ class Cases(NamedTuple):
         The cases.
     classes : float64 array (n_classes,)
         Scratch.
+    errors : float64 array (2,)
+        Errors so far of a branch that is tried in the place of a node, and those at which it has
+        lost.
     needed : int64 array (1,)
         Length that the arrays should have had.
     """
@@ -61,6 +72,7 @@ class Cases(NamedTuple):
     rows: np.ndarray
     weights: np.ndarray
     classes: np.ndarray
+    errors: np.ndarray
     needed: np.ndarray
 
 
@@ -124,11 +136,11 @@ def count_classes(labels, cases, low, high, out):
 
 
 @njit(cache=True, nogil=True)
-def deal_cases(data, nodes, node, low, high, cases, branches, stack, top):
-    """Send the cases of a node to its branches, into the room after its own segment.
+def deal_cases(data, nodes, node, low, high, stack, top, cases, branches, task):
+    """Send the cases of a node to its branches, to the room after its own segment.
 
-    The branches that get cases are put on the stack. Returns the new top of the stack, or -1 if
-    there is not enough room; the first of ``cases.needed`` says how much is needed.
+    The branches that get cases are put on the stack with a task. Returns the new top, or -1 if
+    there is no room for the cases.
     """
     n_branches, threshold = nodes.links[node, BRANCHES], nodes.values[node, THRESHOLD]
     column = data.columns[nodes.links[node, ATTRIBUTE]]
@@ -143,119 +155,87 @@ def deal_cases(data, nodes, node, low, high, cases, branches, stack, top):
     deal_rows(rows, low, high, branches, n_branches, rows)
     for b in range(n_branches):
         if branches.wanted[b]:
-            stack[top, 0] = nodes.links[node, FIRST] + b
-            stack[top, 1] = branches.start[b]
-            stack[top, 2] = branches.start[b] + branches.size[b] + missing
-            stack[top, 3] = False
+            stack[top, NODE], stack[top, TASK] = nodes.links[node, FIRST] + b, task
+            stack[top, LOW] = branches.start[b]
+            stack[top, HIGH] = branches.start[b] + branches.size[b] + missing
             top += 1
     return top
 
 
 @njit(cache=True, nogil=True)
-def estimate(data, nodes, node, low, high, cases, branches, stack, top, level, enough):
-    """Errors charged to a subtree if it had the cases of a segment.
+def compare(nodes, node, level):
+    """Errors of a node as a leaf and as the test it is, and its largest branch.
 
-    Counting stops above ``enough``. Works on the stack above ``top``. Returns -1 if there is not
-    enough room for the cases.
+    C4.5 takes the last of several branches of the same size.
     """
-    total, bottom = 0.0, top
-    stack[top, 0], stack[top, 1], stack[top, 2] = node, low, high
-    top += 1
-    while top > bottom and total <= enough:
-        top -= 1
-        node, low, high = stack[top, 0], stack[top, 1], stack[top, 2]
-        if nodes.links[node, ATTRIBUTE] < 0:
-            count_classes(data.labels, cases, low, high, cases.classes)
-            total += leaf_errors(cases.classes, level)
-        else:
-            top = deal_cases(data, nodes, node, low, high, cases, branches, stack, top)
-            if top < 0:
-                return -1.0
-    return total
-
-
-@njit(cache=True, nogil=True)
-def largest_branch(nodes, node):
-    """Branch with the most cases; C4.5 takes the last of several."""
-    best = first = nodes.links[node, FIRST]
+    as_tree = 0.0
+    largest = first = nodes.links[node, FIRST]
     for b in range(first, first + nodes.links[node, BRANCHES]):
-        if nodes.values[b, CASES] >= nodes.values[best, CASES] - SAME_SIZE:
-            best = b
-    return best
+        as_tree += nodes.values[b, ERRORS]
+        if nodes.values[b, CASES] >= nodes.values[largest, CASES] - SAME_SIZE:
+            largest = b
+    return leaf_errors(nodes.weights[node], level), as_tree, largest
 
 
 @njit(cache=True, nogil=True)
-def branch_errors(nodes, node):
-    """Sum of the errors of the branches."""
-    total = 0.0
-    first = nodes.links[node, FIRST]
-    for b in range(first, first + nodes.links[node, BRANCHES]):
-        total += nodes.values[b, ERRORS]
-    return total
-
-
-@njit(cache=True, nogil=True)
-def take_place(nodes, node, branch):
-    """Put a branch in the place of its parent."""
-    for link in (ATTRIBUTE, FIRST, BRANCHES, MAJORITY):
-        nodes.links[node, link] = nodes.links[branch, link]
-    nodes.values[node, THRESHOLD] = nodes.values[branch, THRESHOLD]
-
-
-@njit(cache=True, nogil=True)
-def decide(data, nodes, node, low, high, cases, branches, stack, top, level, raising):
-    """Keep a test whose branches are pruned, or replace it by a leaf or by its largest branch.
-
-    Returns 0 if the node is done, 1 if a branch took its place and has to be pruned with the
-    cases of the node, and -1 if there is not enough room for the cases.
-    """
-    as_leaf, as_tree = leaf_errors(nodes.weights[node], level), branch_errors(nodes, node)
-    as_branch, largest = math.inf, largest_branch(nodes, node)
-    if raising:
-        enough = max(as_tree, as_leaf) + SLACK
-        as_branch = estimate(
-            data, nodes, largest, low, high, cases, branches, stack, top, level, enough
-        )
-        if as_branch < 0.0:
-            return -1
+def decide(nodes, node, as_branch, level):
+    """Keep a test, make it a leaf, or let its largest branch take its place; True if the last."""
+    as_leaf, as_tree, largest = compare(nodes, node, level)
     if as_leaf <= min(as_branch, as_tree) + SLACK:
         make_leaf(nodes, node, as_leaf)
-    elif as_branch <= as_tree + SLACK:
-        take_place(nodes, node, largest)
-        return 1
-    else:
+    elif as_branch > as_tree + SLACK:
         nodes.values[node, ERRORS] = as_tree
-    return 0
+    else:
+        nodes.links[node, ATTRIBUTE] = nodes.links[largest, ATTRIBUTE]
+        nodes.links[node, FIRST] = nodes.links[largest, FIRST]
+        nodes.links[node, BRANCHES] = nodes.links[largest, BRANCHES]
+        nodes.links[node, MAJORITY] = nodes.links[largest, MAJORITY]
+        nodes.values[node, THRESHOLD] = nodes.values[largest, THRESHOLD]
+        return True
+    return False
 
 
 @njit(cache=True, nogil=True)
-def prune_on(data, nodes, cases, branches, stack, top, level, raising):
-    """Prune until the stack is empty or there is no room; return the number of nodes left on it.
-
-    A node is met twice: with its cases, and again when its branches are done.
-    """
+def prune_on(data, nodes, stack, top, cases, branches, level, raising):
+    """Work off the stack until it is empty or there is no room; return what is left of it."""
+    errors = cases.errors
     while top > 0:
-        node, low, high = stack[top - 1, 0], stack[top - 1, 1], stack[top - 1, 2]
-        if stack[top - 1, 3]:
-            outcome = decide(
-                data, nodes, node, low, high, cases, branches, stack, top, level, raising
-            )
-            if outcome < 0:
-                return top
-            stack[top - 1, 3] = False
-            top -= 1 - outcome
-            continue
-        count_classes(data.labels, cases, low, high, nodes.weights[node])
-        sum_up(nodes, node, nodes.links[node, MAJORITY])
-        if nodes.links[node, ATTRIBUTE] < 0:
+        node, task = stack[top - 1, NODE], stack[top - 1, TASK]
+        low, high = stack[top - 1, LOW], stack[top - 1, HIGH]
+        is_leaf = nodes.links[node, ATTRIBUTE] < 0
+        if task == VISIT:
+            count_classes(data.labels, cases, low, high, nodes.weights[node])
+            sum_up(nodes, node, nodes.links[node, MAJORITY])
+        if task == COMPARE:
+            stack[top - 1, TASK] = DECIDE
+            as_leaf, as_tree, largest = compare(nodes, node, level)
+            errors[SO_FAR], errors[ENOUGH] = math.inf, max(as_leaf, as_tree) + SLACK
+            if raising:
+                errors[SO_FAR] = 0.0
+                stack[top, NODE], stack[top, TASK] = largest, ESTIMATE
+                stack[top, LOW], stack[top, HIGH] = low, high
+                top += 1
+        elif task == DECIDE:
+            # A branch that takes the place has to be pruned anew, with the cases of this node.
+            stack[top - 1, TASK] = VISIT
+            if not decide(nodes, node, errors[SO_FAR], level):
+                top -= 1
+        elif task == ESTIMATE and (is_leaf or errors[SO_FAR] > errors[ENOUGH]):
+            count_classes(data.labels, cases, low, high, cases.classes)
+            errors[SO_FAR] += leaf_errors(cases.classes, level)
+            top -= 1
+        elif task == VISIT and is_leaf:
             nodes.values[node, ERRORS] = leaf_errors(nodes.weights[node], level)
             top -= 1
-            continue
-        new_top = deal_cases(data, nodes, node, low, high, cases, branches, stack, top)
-        if new_top < 0:
-            return top
-        stack[top - 1, 3] = True
-        top = new_top
+        else:
+            # To be met again when its branches are done, unless it is but an estimate.
+            base = top - 1 if task == ESTIMATE else top
+            end = deal_cases(data, nodes, node, low, high, stack, base, cases, branches, task)
+            if end < 0:
+                return top
+            if task == VISIT:
+                stack[top - 1, TASK] = COMPARE
+            top = end
     return 0
 
 
@@ -279,16 +259,16 @@ def prune(
         Whether a test may be replaced by its largest branch.
     """
     rows = np.flatnonzero(row_weights > 0.0).astype(np.int32)
-    classes, needed = np.empty(data.n_classes), np.array([8 * rows.size])
-    cases = Cases(rows, row_weights[rows], classes, needed)
+    classes, errors, needed = np.empty(data.n_classes), np.zeros(2), np.array([8 * rows.size])
+    cases = Cases(rows, row_weights[rows], classes, errors, needed)
     branches = Branches.room_for(row_weights.size, data.n_values)
     level = Level(confidence, float(np.interp(confidence, TAILS, DEVIATES)) ** 2)
-    # Every node twice at most, and once more for the estimate.
+    # Every node is there once at most, and once more in an estimate.
     stack = np.zeros((2 * len(nodes.links) + 2, 4), np.int64)
-    stack[0] = 0, 0, rows.size, False
+    stack[0] = 0, VISIT, 0, rows.size
     top = 1
     while top > 0:
         cases = cases._replace(
             rows=longer(cases.rows, needed[0]), weights=longer(cases.weights, needed[0])
         )
-        top = prune_on(data, nodes, cases, branches, stack, top, level, raising)
+        top = prune_on(data, nodes, stack, top, cases, branches, level, raising)

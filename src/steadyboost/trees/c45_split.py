@@ -57,13 +57,6 @@ def xlogx(x):
 
 
 @njit(cache=True, nogil=True)
-def middle(low, high):
-    """Middle of two values; the lower one if rounding or overflow reaches the upper."""
-    mid = 0.5 * (low + high)
-    return mid if mid < high else low
-
-
-@njit(cache=True, nogil=True)
 def discrete_test(column, labels, weight, rows, low, high, rules, table, n_values):
     """Gain and split information of the test with one branch per value.
 
@@ -207,40 +200,33 @@ def continuous_test(column, labels, weight, order, low, high, cases, rules, side
     if gain <= TIE * cases:
         return REJECTED, 0.0, math.nan
     split_info = xlogx(cases) - xlogx(left) - xlogx(known - left) - xlogx(cases - known)
-    return gain / cases, split_info / cases, middle(column[order[at]], column[order[at + 1]])
-
-
-@njit(cache=True, nogil=True)
-def average_gain(gains, n_values, many):
-    """Average gain of the allowed tests on attributes with fewer than ``many`` values.
-
-    Attributes with very many values would pull the average up and do not count in it, unless
-    there are no others. Infinite if there is nothing to average.
-    """
-    all_many = True
-    for f in range(gains.size):
-        all_many &= n_values[f] >= many
-    total, n_tests = 0.0, 0
-    for f in range(gains.size):
-        if gains[f] >= 0.0 and (all_many or n_values[f] < many):
-            total += gains[f]
-            n_tests += 1
-    return total / n_tests if n_tests else math.inf
+    cut = 0.5 * (column[order[at]] + column[order[at + 1]])
+    # Rounding or overflow may carry the middle to the upper value.
+    cut = cut if cut < column[order[at + 1]] else column[order[at]]
+    return gain / cases, split_info / cases, cut
 
 
 @njit(cache=True, nogil=True)
 def pick(gains, infos, n_values, rules):
-    """Choose the attribute of best gain ratio among those of at least average gain, or -1."""
-    average = average_gain(gains, n_values, rules.many)
+    """Choose the attribute of best gain ratio among those of at least average gain, or -1.
+
+    Attributes with very many values would pull the average up and do not count in it, unless
+    there are no others.
+    """
+    all_many, total, n_tests = True, 0.0, 0
+    for f in range(gains.size):
+        all_many &= n_values[f] >= rules.many
+    for f in range(gains.size):
+        if gains[f] >= 0.0 and (all_many or n_values[f] < rules.many):
+            total += gains[f]
+            n_tests += 1
+    average = total / n_tests if n_tests > 0 else math.inf
     best, best_worth = -1, -EPSILON
     for f in range(gains.size):
-        if gains[f] < 0.0 or infos[f] <= 0.0:
-            continue
         worth = gains[f]
         if rules.gain_ratio:
-            if gains[f] < average - EPSILON or infos[f] <= EPSILON:
-                continue
-            worth = gains[f] / infos[f]
-        if worth > best_worth + TIE:
+            allowed = worth >= average - EPSILON and infos[f] > EPSILON
+            worth = worth / infos[f] if allowed else REJECTED
+        if gains[f] >= 0.0 and infos[f] > 0.0 and worth > best_worth + TIE:
             best, best_worth = f, worth
     return best

@@ -242,7 +242,7 @@ class C45Tree:
                 indent += "|   "
             first, n_branches = self.first_child[node], self.n_branches[node]
             branches = range(first, first + n_branches)
-            for child in reversed(sorted(branches, key=lambda b: self.attribute[b] >= 0)):
+            for child in sorted(branches, key=lambda b: self.attribute[b] >= 0)[::-1]:
                 text = self._test_text(node, child - first, feature_names, value_names)
                 stack.append((child, indent, text))
         return "\n".join(lines)

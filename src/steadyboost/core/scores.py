@@ -1,0 +1,68 @@
+"""Row-wise arithmetic on class scores.
+
+Scores are (n, k) arrays in column order: most rounds touch one class per row, and whole columns
+at a time otherwise.
+"""
+
+import numpy as np
+
+from steadyboost.trees.jit import kernel
+
+
+@kernel
+def _take_own(scores, y, out):
+    for i in range(len(y)):
+        out[i] = scores[np.uint64(i), np.uint64(y[i])]
+
+
+def own_score(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Score of each row's own label."""
+    out = np.empty(len(y))
+    _take_own(scores, y, out)
+    return out
+
+
+@kernel
+def _add_to_own(points, votes, scores):
+    for i in range(len(votes)):
+        vote = np.uint64(votes[i])
+        scores[np.uint64(i), vote] += points[vote]
+
+
+@kernel
+def _add_table(table, votes, scores):
+    for c in range(scores.shape[1]):
+        for i in range(len(votes)):
+            scores[np.uint64(i), np.uint64(c)] += table[np.uint64(votes[i]), np.uint64(c)]
+
+
+def add_votes(scores: np.ndarray, votes: np.ndarray, code: np.ndarray, step: float) -> None:
+    """Add ``step * code[vote]`` to each row's scores.
+
+    A code is (answers, classes), or (classes,) where an answer counts for its own class only.
+    """
+    table = step * code
+    (_add_to_own if table.ndim == 1 else _add_table)(table, votes, scores)
+
+
+@kernel
+def weighted_error(weights, votes, targets):
+    """Weight of the rows whose vote is not the target."""
+    error = 0.0
+    for i in range(len(votes)):
+        if votes[i] != targets[i]:
+            error += weights[i]
+    return error
+
+
+def log_odds(p: float) -> float:
+    """ln(p / (1 - p))."""
+    return float(np.log(p) - np.log1p(-p))
+
+
+def softmax(scores: np.ndarray) -> np.ndarray:
+    """Rows of exp(scores), normalised; safe for scores of any size."""
+    shifted = scores - scores.max(axis=1, keepdims=True)
+    np.exp(shifted, out=shifted)
+    shifted /= shifted.sum(axis=1, keepdims=True)
+    return shifted

@@ -1,0 +1,74 @@
+"""What a weak learner is asked and what it answers."""
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from steadyboost.trees.tree import Binned
+
+
+@dataclass
+class Data:
+    """Encoded rows, and their bins where the learner works on bins."""
+
+    X: np.ndarray
+    binned: Binned | None = None
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+@dataclass
+class Question:
+    """Each row's target in 0 .. n_answers - 1, and how much the row matters.
+
+    ``code[a]`` is what answer a adds to each class's score; a 1-D code counts for the answered
+    class alone. ``info`` goes to the history of the round.
+    """
+
+    targets: np.ndarray
+    weights: np.ndarray
+    n_answers: int
+    code: np.ndarray
+    info: dict[str, Any] = field(default_factory=dict)
+
+
+class Threads(Protocol):
+    """Where a learner may run things side by side."""
+
+    n_threads: int
+
+    def run(self, function: Any, items: Any) -> list[Any]: ...
+
+
+class Answer(Protocol):
+    """A fitted weak hypothesis."""
+
+    def votes(self, data: Data) -> np.ndarray:
+        """The answer of each row, an integer."""
+        ...
+
+    def importances(self, n_features: int) -> np.ndarray:
+        """How much each feature contributed; sums to one, or all zero."""
+        ...
+
+
+class Learner(Protocol):
+    """Answers questions."""
+
+    uses_bins: bool
+
+    def answer(
+        self,
+        data: Data,
+        question: Question,
+        counts: np.ndarray | None,
+        seed: int,
+        threads: Threads,
+    ) -> tuple[Answer, np.ndarray]:
+        """A weak hypothesis and its votes on ``data``.
+
+        ``counts`` is given where the round trains on a bootstrap: how often each row was drawn.
+        """
+        ...

@@ -1,0 +1,77 @@
+"""Any scikit-learn classifier as a weak learner."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from steadyboost.learners.base import Data, Question, Threads
+
+
+@dataclass(frozen=True)
+class ForeignAnswer:
+    """A fitted scikit-learn classifier."""
+
+    estimator: Any
+
+    def votes(self, data: Data) -> np.ndarray:
+        return np.asarray(self.estimator.predict(data.X)).astype(np.int32)
+
+    def importances(self, n_features: int) -> np.ndarray:
+        return self.estimator.feature_importances_
+
+
+@dataclass
+class ForeignLearner:
+    """Fits a clone of ``estimator`` to each question, weighted where it takes weights."""
+
+    estimator: Any
+    uses_bins = False
+
+    def __post_init__(self) -> None:
+        self.takes_weights = has_fit_parameter(self.estimator, "sample_weight")
+        if not self.takes_weights:
+            warnings.warn(
+                f"{type(self.estimator).__name__} does not take sample_weight: each round trains "
+                "on a sample drawn by the weights instead (as resample=True does).",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    def answer(
+        self,
+        data: Data,
+        question: Question,
+        counts: np.ndarray | None,
+        seed: int,
+        threads: Threads,
+    ) -> tuple[ForeignAnswer, np.ndarray]:
+        estimator = self._fresh(seed)
+        X, y = data.X, question.targets
+        if counts is None and self.takes_weights:
+            estimator.fit(X, y, sample_weight=question.weights)
+        else:
+            drawn = self._drawn(question.weights, counts, seed)
+            estimator.fit(X[drawn], y[drawn])
+        answer = ForeignAnswer(estimator)
+        return answer, answer.votes(data)
+
+    def _drawn(self, weights: np.ndarray, counts: np.ndarray | None, seed: int) -> np.ndarray:
+        if counts is None:
+            counts = np.random.default_rng(seed).multinomial(len(weights), weights / weights.sum())
+        return np.repeat(np.arange(len(counts)), counts)
+
+    def _fresh(self, seed: int) -> Any:
+        """A clone with every random_state set, as scikit-learn's ensembles do."""
+        estimator = clone(self.estimator)
+        seeds = np.random.RandomState(seed)
+        states = sorted(
+            name
+            for name in estimator.get_params()
+            if name == "random_state" or name.endswith("__random_state")
+        )
+        values = [seed, *seeds.randint(np.iinfo(np.int32).max, size=len(states))]
+        return estimator.set_params(**dict(zip(states, map(int, values), strict=False)))

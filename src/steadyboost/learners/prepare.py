@@ -1,0 +1,199 @@
+"""From what a user passes as ``X`` to numbers, and from numbers to bins. Done once per fit."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from steadyboost.trees.binning import MAX_BINS, assign_bins, find_cuts
+from steadyboost.trees.tree import Binned, one_by_one
+
+SAMPLE_ROWS = 200_000  # enough rows for the quantiles of a column
+
+
+def as_frame(X: Any) -> nw.DataFrame | None:
+    """``X`` as a narwhals frame (pandas, polars, pyarrow, ...), None if it is not a data frame."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame if isinstance(frame, nw.DataFrame) else None
+
+
+def _is_text(dtype: nw.dtypes.DType) -> bool:
+    return dtype in (nw.Categorical, nw.Enum, nw.String, nw.Object) or isinstance(dtype, nw.Enum)
+
+
+def categorical_mask(X: Any, categorical_features: Any) -> np.ndarray:
+    """Which columns are categories, from the public parameter of that name."""
+    frame = as_frame(X)
+    n_features = X.shape[1]
+    mask = np.zeros(n_features, dtype=bool)
+    if categorical_features is None:
+        return mask
+    if isinstance(categorical_features, str):
+        if categorical_features != "from_dtype":
+            raise ValueError(
+                f"categorical_features={categorical_features!r} is not known; pass 'from_dtype', "
+                "None, or a list of column names or indices, or a boolean mask."
+            )
+        if frame is not None:
+            mask[:] = [_is_text(dtype) for dtype in frame.schema.values()]
+        return mask
+    listed = np.asarray(categorical_features)
+    if listed.dtype == bool:
+        if listed.shape != (n_features,):
+            raise ValueError(
+                f"categorical_features is a mask of shape {listed.shape}, but X has {n_features} "
+                f"features; pass {n_features} booleans."
+            )
+        return listed.copy()
+    mask[[_column_index(item, frame, n_features) for item in listed.tolist()]] = True
+    return mask
+
+
+def _column_index(item: Any, frame: nw.DataFrame | None, n_features: int) -> int:
+    names = [] if frame is None else list(frame.columns)
+    if isinstance(item, str):
+        if item in names:
+            return names.index(item)
+        where = "X has no column names" if frame is None else f"the columns are {names[:20]}"
+        raise ValueError(f"categorical_features names {item!r}, but {where}.")
+    if not -n_features <= int(item) < n_features:
+        raise ValueError(
+            f"categorical_features has index {item}, but X has {n_features} features; "
+            f"use indices from 0 to {n_features - 1}."
+        )
+    return int(item)
+
+
+def _text_column(series: nw.Series) -> np.ndarray:
+    return series.cast(nw.String).to_numpy()
+
+
+def _is_gap(value: Any) -> bool:
+    return value is None or value != value
+
+
+@dataclass
+class Encoder:
+    """Turns a table into numbers: categories into codes, all that is missing into NaN.
+
+    ``categories[f]`` lists the values of a categorical column, None for a numeric one. At most
+    255 are kept, the most frequent; others, and those not seen in training, count as missing.
+    """
+
+    categories: list[list[Any] | None]
+
+    @classmethod
+    def learn(cls, X: Any, mask: np.ndarray) -> "Encoder":
+        frame = as_frame(X)
+        return cls([_frequent(_raw(X, frame, f)) if mask[f] else None for f in range(len(mask))])
+
+    @property
+    def is_categorical(self) -> np.ndarray:
+        return np.array([kept is not None for kept in self.categories], dtype=bool)
+
+    def encode(self, X: Any) -> np.ndarray:
+        """A numeric (n, features) array; ``X`` itself where it is one already."""
+        frame = as_frame(X)
+        if frame is None and not self.is_categorical.any():
+            return X
+        out = np.empty((len(X), len(self.categories)), dtype=np.float64)
+        for f, kept in enumerate(self.categories):
+            out[:, f] = _numbers(X, frame, f) if kept is None else _codes(_raw(X, frame, f), kept)
+        return out
+
+
+def _raw(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
+    return X[:, f] if frame is None else _text_column(frame[:, f])
+
+
+def _numbers(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
+    if frame is None:
+        return X[:, f]
+    series = frame[:, f]
+    try:
+        numbers = series.cast(nw.Float64).to_numpy()
+    except Exception as error:
+        raise ValueError(
+            f"Column {series.name!r} has type {series.dtype} and cannot be read as numbers; list it "
+            "in categorical_features, or convert it."
+        ) from error
+    if np.isinf(numbers).any():
+        raise ValueError(
+            f"Column {series.name!r} of X contains infinity; replace it by a number or a gap."
+        )
+    return numbers
+
+
+def _frequent(values: np.ndarray) -> list[Any]:
+    known = [v for v in values.tolist() if not _is_gap(v)]
+    counts: dict[Any, int] = {}
+    for value in known:
+        counts[value] = counts.get(value, 0) + 1
+    ranked = sorted(counts, key=lambda v: (-counts[v], v))
+    return sorted(ranked[:MAX_BINS])
+
+
+def _codes(values: np.ndarray, kept: list[Any]) -> np.ndarray:
+    lookup = {value: float(code) for code, value in enumerate(kept)}
+    return np.fromiter(
+        (lookup.get(value, np.nan) for value in values.tolist()), float, count=len(values)
+    )
+
+
+@dataclass
+class Binner:
+    """Cut points of each column, learnt from encoded numbers."""
+
+    cuts: list[np.ndarray]
+    has_missing: np.ndarray
+    categorical: np.ndarray
+
+    @classmethod
+    def learn(
+        cls,
+        X: np.ndarray,
+        categorical: np.ndarray,
+        weights: np.ndarray | None = None,
+        max_bins: int = MAX_BINS,
+        rng: np.random.Generator | None = None,
+        run: Callable[[Callable, Sequence], list] = one_by_one,
+    ) -> "Binner":
+        n, n_features = X.shape
+        sample = None
+        if n > SAMPLE_ROWS:
+            rng = np.random.default_rng(0) if rng is None else rng
+            sample = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, shuffle=False))
+
+        def learn_column(f: int) -> tuple[np.ndarray, bool]:
+            column = _column(X, f)
+            limit = MAX_BINS if categorical[f] else max_bins
+            return find_cuts(column, weights, limit, sample), bool(np.isnan(column).any())
+
+        learnt = run(learn_column, range(n_features))
+        missing = np.array([missing for _, missing in learnt], dtype=np.int64)
+        return cls([cuts for cuts, _ in learnt], missing, categorical)
+
+    @property
+    def n_bins(self) -> np.ndarray:
+        return np.array([len(cuts) + 1 for cuts in self.cuts], dtype=np.int64)
+
+    def bin(
+        self, X: np.ndarray, run: Callable[[Callable, Sequence], list] = one_by_one
+    ) -> Binned:
+        """Rows of encoded numbers as packed bins."""
+        n, n_features = X.shape
+        packed = np.zeros(((n_features + 3) // 4, n), dtype=np.uint32)
+        bytes_ = packed.view(np.uint8).reshape(len(packed), n, 4)
+
+        def bin_column(f: int) -> None:
+            cuts = self.cuts[f]
+            assign_bins(_column(X, f), cuts, len(cuts) + 1, bytes_[f // 4, :, f % 4])
+
+        run(bin_column, range(n_features))
+        return Binned(packed, self.n_bins, self.has_missing, self.categorical)
+
+
+def _column(X: np.ndarray, f: int) -> np.ndarray:
+    return np.ascontiguousarray(X[:, f], dtype=np.float64)

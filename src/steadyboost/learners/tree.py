@@ -1,0 +1,211 @@
+"""Histogram trees and stumps."""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from steadyboost.learners.base import Data, Question, Threads
+from steadyboost.trees.prediction import take
+from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree
+
+
+@dataclass(frozen=True)
+class TreeAnswer:
+    """A grown tree whose leaves vote for their heaviest class."""
+
+    tree: GrownTree
+    label: np.ndarray
+
+    def votes(self, data: Data) -> np.ndarray:
+        assert data.binned is not None
+        return self.votes_of_leaves(self.tree.apply(data.binned.packed))
+
+    def votes_of_leaves(self, leaves: np.ndarray) -> np.ndarray:
+        out = np.empty(len(leaves), dtype=np.int32)
+        take(self.label, leaves, out)
+        return out
+
+    def importances(self, n_features: int) -> np.ndarray:
+        sums = np.bincount(self.tree.feature, weights=self.tree.gain, minlength=n_features)
+        return sums / sums.sum() if sums.sum() > 0 else sums
+
+
+class Tree(BaseEstimator):
+    """A weighted classification tree on binned data.
+
+    Parameters
+    ----------
+    max_depth : int or None, default=3
+        Longest path from the root to a leaf; None for no limit.
+    max_leaf_nodes : int or None, default=None
+        Grow best first, up to so many leaves.
+    min_samples_leaf : int, default=1
+        Rows (of non-zero weight) that each leaf must have.
+    min_weight_leaf : float, default=0.0
+        Share of the total weight that each leaf must have.
+    criterion : {"gini", "entropy", "error"}, default="gini"
+        What a split must reduce most.
+    max_features : int, float, {"sqrt", "log2"} or None, default=None
+        Features drawn for each tree: a number, a share, or all.
+    max_samples : float or None, default=None
+        Share of the rows drawn, without replacement, for each tree.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from steadyboost import SAMMEClassifier, Tree
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SAMMEClassifier(estimator=Tree(max_leaf_nodes=4), n_estimators=10)
+    >>> model.fit(X, y).score(X, y)
+    1.0
+    """
+
+    uses_bins = True
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "max_depth": [Interval(Integral, 1, None, closed="left"), None],
+        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
+        "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
+        "min_weight_leaf": [Interval(Real, 0, 0.5, closed="both")],
+        "criterion": [StrOptions({"gini", "entropy", "error"})],
+        "max_features": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(Real, 0, 1, closed="right"),
+            StrOptions({"sqrt", "log2"}),
+            None,
+        ],
+        "max_samples": [Interval(Real, 0, 1, closed="right"), None],
+    }
+
+    def __init__(
+        self,
+        max_depth: int | None = 3,
+        *,
+        max_leaf_nodes: int | None = None,
+        min_samples_leaf: int = 1,
+        min_weight_leaf: float = 0.0,
+        criterion: str = "gini",
+        max_features: int | float | str | None = None,
+        max_samples: float | None = None,
+    ):
+        self.max_depth = max_depth
+        self.max_leaf_nodes = max_leaf_nodes
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.criterion = criterion
+        self.max_features = max_features
+        self.max_samples = max_samples
+
+    def growth(self) -> Growth:
+        return Growth(
+            self.criterion,
+            self.max_depth,
+            self.max_leaf_nodes,
+            self.min_samples_leaf,
+            self.min_weight_leaf,
+        )
+
+    def answer(
+        self,
+        data: Data,
+        question: Question,
+        counts: np.ndarray | None,
+        seed: int,
+        threads: Threads,
+    ) -> tuple[TreeAnswer, np.ndarray]:
+        """Grow a tree; its votes come from the training partition, without a second pass."""
+        assert data.binned is not None
+        rows, features = self._draw(data, counts, seed)
+        weights = question.weights if counts is None else counts.astype(float)
+        sums = Sums.of_labels(question.targets, weights, question.n_answers, rows)
+        tree, leaves = grow_tree(
+            data.binned,
+            sums,
+            self.growth(),
+            rows=rows,
+            features=features,
+            n_shards=threads.n_threads,
+            run=threads.run,
+        )
+        answer = TreeAnswer(tree, tree.label.astype(np.int32))
+        return answer, answer.votes_of_leaves(leaves)
+
+    def _draw(
+        self, data: Data, counts: np.ndarray | None, seed: int
+    ) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """Rows and features to learn from, None for all."""
+        rows = None if counts is None else np.flatnonzero(counts)
+        features, n_features = None, data.X.shape[1]
+        if self.max_samples is not None or self.max_features is not None:
+            rng = np.random.default_rng(seed)
+            if self.max_samples is not None and self.max_samples < 1:
+                rows = np.arange(len(data)) if rows is None else rows
+                n_drawn = max(1, round(self.max_samples * len(rows)))
+                rows = np.sort(rng.choice(rows, n_drawn, replace=False, shuffle=False))
+            n_drawn = self._n_features(n_features)
+            if n_drawn < n_features:
+                features = np.sort(rng.choice(n_features, n_drawn, replace=False))
+        return rows, features
+
+    def _n_features(self, n_features: int) -> int:
+        wanted = self.max_features
+        if wanted is None:
+            return n_features
+        if isinstance(wanted, str):
+            root = np.sqrt(n_features) if wanted == "sqrt" else np.log2(n_features)
+            return max(1, int(root))
+        if isinstance(wanted, Integral):
+            return min(int(wanted), n_features)
+        return max(1, int(wanted * n_features))
+
+
+class Stump(Tree):
+    """A tree of one split.
+
+    Parameters
+    ----------
+    min_samples_leaf, min_weight_leaf, criterion, max_features, max_samples
+        As in :class:`Tree`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from steadyboost import SAMMEClassifier, Stump
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = SAMMEClassifier(estimator=Stump(), n_estimators=20).fit(X, y)
+    >>> len(model.estimators_)
+    20
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        name: rule
+        for name, rule in Tree._parameter_constraints.items()
+        if name not in ("max_depth", "max_leaf_nodes")
+    }
+
+    def __init__(
+        self,
+        *,
+        min_samples_leaf: int = 1,
+        min_weight_leaf: float = 0.0,
+        criterion: str = "gini",
+        max_features: int | float | str | None = None,
+        max_samples: float | None = None,
+    ):
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_leaf = min_weight_leaf
+        self.criterion = criterion
+        self.max_features = max_features
+        self.max_samples = max_samples
+
+    def growth(self) -> Growth:
+        return Growth(
+            self.criterion,
+            max_depth=1,
+            min_samples_leaf=self.min_samples_leaf,
+            min_weight_leaf=self.min_weight_leaf,
+        )
