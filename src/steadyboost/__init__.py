@@ -3,4 +3,40 @@
 Public names load on first use, so that ``import steadyboost`` stays quick.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from steadyboost.boosters.adaboost_m1 import AdaBoostM1Classifier
+    from steadyboost.boosters.samme import SAMMEClassifier
+    from steadyboost.core.estimator import BoostingClassifier
+    from steadyboost.learners.tree import Stump, Tree
+
+_HOME = {
+    "AdaBoostM1Classifier": "steadyboost.boosters.adaboost_m1",
+    "BoostingClassifier": "steadyboost.core.estimator",
+    "SAMMEClassifier": "steadyboost.boosters.samme",
+    "Stump": "steadyboost.learners.tree",
+    "Tree": "steadyboost.learners.tree",
+}
+
+__all__ = [  # noqa: RUF022 (a literal list, so that type checkers can read it)
+    "AdaBoostM1Classifier",
+    "BoostingClassifier",
+    "SAMMEClassifier",
+    "Stump",
+    "Tree",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'steadyboost' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOME])

@@ -179,9 +179,7 @@ class Binner:
     def n_bins(self) -> np.ndarray:
         return np.array([len(cuts) + 1 for cuts in self.cuts], dtype=np.int64)
 
-    def bin(
-        self, X: np.ndarray, run: Callable[[Callable, Sequence], list] = one_by_one
-    ) -> Binned:
+    def bin(self, X: np.ndarray, run: Callable[[Callable, Sequence], list] = one_by_one) -> Binned:
         """Rows of encoded numbers as packed bins."""
         n, n_features = X.shape
         packed = np.zeros(((n_features + 3) // 4, n), dtype=np.uint32)

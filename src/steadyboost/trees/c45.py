@@ -112,11 +112,10 @@ def grow_c45(
     size <= 2 : small (2.0/1.0)
     size > 2 : large (2.0/1.0)
     """
-    if order is None:
-        order = presort(X, n_values)
     row_weights = np.array(weights, np.float64)
     data = Data(columns_of(X), np.array(n_values, np.int64), np.array(y, np.int64), int(n_classes))
-    _check(data, row_weights, order, min_cases, confidence)
+    _check(data, row_weights, min_cases, confidence)
+    order = _checked_order(data, order)
     many = MANY_VALUES * row_weights.sum()
     rules = Rules(float(min_cases), bool(mdl_correction), bool(gain_ratio), float(many))
     nodes = grow(data, order, row_weights, rules)
@@ -125,7 +124,7 @@ def grow_c45(
     return C45Tree.from_nodes(nodes, data.n_values.size)
 
 
-def _check(data: Data, weights: NDArray, order: NDArray, min_cases: float, confidence: float):
+def _check(data: Data, weights: NDArray, min_cases: float, confidence: float) -> None:
     """Refuse what the compiled code would trip over."""
     n_features, n_rows = data.columns.shape
     if data.n_values.shape != (n_features,) or (data.n_values < 0).any():
@@ -136,7 +135,14 @@ def _check(data: Data, weights: NDArray, order: NDArray, min_cases: float, confi
         raise ValueError("y must be from 0 to n_classes - 1")
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ValueError("weights must be finite and not negative")
-    if order.shape != ((data.n_values == 0).sum(), n_rows) or order.dtype != np.int32:
-        raise ValueError("order must be presort(X, n_values)")
     if not (min_cases > 0 and 0 < confidence <= 1):
         raise ValueError("min_cases must be positive and confidence in (0, 1]")
+
+
+def _checked_order(data: Data, order: NDArray[np.int32] | None) -> NDArray[np.int32]:
+    """Return the order of the rows, made now or of the right shape and kind."""
+    if order is None:
+        return presort(data.columns.T, data.n_values)
+    if order.shape != ((data.n_values == 0).sum(), data.labels.size):
+        raise ValueError("order must be presort(X, n_values)")
+    return np.require(order, np.int32, ["C", "W"])

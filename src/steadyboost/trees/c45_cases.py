@@ -15,7 +15,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from steadyboost.trees.jit import inner, kernel
 
 # Columns of ``Nodes.links``.
 ATTRIBUTE, FIRST, BRANCHES, PARENT, MAJORITY = 0, 1, 2, 3, 4
@@ -107,7 +108,7 @@ def longer(array: np.ndarray, length: int) -> np.ndarray:
     return more
 
 
-@njit(cache=True, nogil=True)
+@inner
 def branch_of(value, threshold, n_branches):
     """Branch that a value takes; a value the attribute is not known to have counts as missing."""
     if math.isnan(value):
@@ -117,7 +118,7 @@ def branch_of(value, threshold, n_branches):
     return int(value) if 0 <= value < n_branches else MISSING
 
 
-@njit(cache=True, nogil=True)
+@inner
 def send(column, threshold, n_branches, rows, weights, low, high, branches):
     """Find the branch of every case of a node.
 
@@ -158,7 +159,7 @@ def send(column, threshold, n_branches, rows, weights, low, high, branches):
     return missing
 
 
-@njit(cache=True, nogil=True)
+@inner
 def lay_out(branches, n_branches, missing, base):
     """Give each wanted branch room for its cases, one after the other; return the end."""
     end = base
@@ -169,7 +170,7 @@ def lay_out(branches, n_branches, missing, base):
     return end
 
 
-@njit(cache=True, nogil=True)
+@inner
 def deal_rows(source, low, high, branches, n_branches, target):
     """Copy rows to the places of their branches, in the same order within each branch."""
     of_row, wanted, place = branches.of_row, branches.wanted, branches.place
@@ -187,7 +188,7 @@ def deal_rows(source, low, high, branches, n_branches, target):
             place[b] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def deal_weights(rows, weights, low, high, branches, n_branches, target):
     """Copy weights as `deal_rows` copies rows; where the value is missing, only a share."""
     of_row, wanted, place = branches.of_row, branches.wanted, branches.place
@@ -205,7 +206,7 @@ def deal_weights(rows, weights, low, high, branches, n_branches, target):
             place[b] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_up(nodes, node, first):
     """Set the weight and the majority class of a node from its class weights.
 
@@ -223,7 +224,7 @@ def sum_up(nodes, node, first):
     return total - nodes.weights[node, best]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_leaf(nodes, node, errors):
     """Take the test of a node away."""
     nodes.links[node, ATTRIBUTE] = -1

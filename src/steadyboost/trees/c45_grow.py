@@ -14,7 +14,6 @@ Quinlan, J. R. (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann.
 import math
 
 import numpy as np
-from numba import njit
 
 from steadyboost.trees.c45_cases import (
     ATTRIBUTE,
@@ -46,9 +45,10 @@ from steadyboost.trees.c45_split import (
     pick,
 )
 from steadyboost.trees.c45_work import N_NODES, N_OPEN, N_PLACES, start_work, with_room
+from steadyboost.trees.jit import inner, kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_open(nodes, node, min_cases):
     """Whether a node may be split: more than one class, and cases for two branches."""
     cases = nodes.values[node, CASES]
@@ -56,7 +56,7 @@ def is_open(nodes, node, min_cases):
     return not pure and cases >= 2.0 * min_cases - ROUNDING
 
 
-@njit(cache=True, nogil=True)
+@inner
 def choose_test(data, nodes, node, work, low, high, rules):
     """Compare the best test on each attribute; return the best attribute, -1 if there is none."""
     gains, infos, cuts = work.tests[0], work.tests[1], work.tests[2]
@@ -91,7 +91,7 @@ def choose_test(data, nodes, node, work, low, high, rules):
     return pick(gains, infos, data.n_values, rules)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def training_value(column, order, weights, cut):
     """Largest value of the whole training data up to the cut: C4.5 only cuts at such values."""
     begin, end = 0, order.size
@@ -107,7 +107,7 @@ def training_value(column, order, weights, cut):
     return column[order[last]]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_branches(data, nodes, node, first, n_branches, rows, weight, low, high, branches):
     """Append the branches of a node as leaves; an empty one takes the majority from above."""
     for b in range(first, first + n_branches):
@@ -127,7 +127,7 @@ def add_branches(data, nodes, node, first, n_branches, rows, weight, low, high, 
         nodes.links[first + v, PARENT] = node
 
 
-@njit(cache=True, nogil=True)
+@inner
 def deal_lists(work, low, high, branches, n_branches, end):
     """Deal the segment of a node out to its branches, in place."""
     rows, weights = work.lists[0], work.weights
@@ -140,7 +140,7 @@ def deal_lists(work, low, high, branches, n_branches, end):
             work.lists[j, i] = work.hand[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_on(data, order, rank, row_weights, rules, nodes, work, branches):
     """Split open nodes until there is none left, or no room for the next split."""
     rows, counts, stack = work.lists[0], work.counts, work.stack
@@ -179,7 +179,7 @@ def grow_on(data, order, rank, row_weights, rules, nodes, work, branches):
         counts[N_NODES], counts[N_OPEN] = first + n_branches, top
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def collapse(nodes, n_nodes):
     """Turn each test that errs no less on its cases than a leaf would into that leaf."""
     # Branches come after their parent, so that a walk backwards sees them first.

@@ -14,7 +14,6 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from steadyboost.trees.c45_cases import (
     ATTRIBUTE,
@@ -35,9 +34,11 @@ from steadyboost.trees.c45_cases import (
     send,
     sum_up,
 )
+from steadyboost.trees.jit import inner, kernel
 
-# C4.5 prefers the smaller tree unless the larger one saves more than this many errors.
-SLACK = 0.1
+# C4.5 prefers the smaller tree unless the larger one saves more than 0.1 errors; the rest is
+# for rounding.
+SLACK = 0.1 + 1e-9
 # Branches whose weights differ by less are equally large.
 SAME_SIZE = 1e-9
 # Upper quantiles of the normal distribution, between which C4.5 interpolates.
@@ -83,7 +84,7 @@ class Level(NamedTuple):
     deviate2: float
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def extra_errors(cases, errors, confidence, deviate2):
     """Errors to expect of a leaf beyond those it makes on its own cases.
 
@@ -106,7 +107,7 @@ def extra_errors(cases, errors, confidence, deviate2):
     return limit_above_one(cases, errors, deviate2)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def limit_above_one(cases, errors, deviate2):
     """Extra errors of a leaf with at least one error."""
     if errors + 0.5 >= cases:
@@ -116,7 +117,7 @@ def limit_above_one(cases, errors, deviate2):
     return cases * (seen + deviate2 / 2.0 + spread) / (cases + deviate2) - errors
 
 
-@njit(cache=True, nogil=True)
+@inner
 def leaf_errors(classes, level):
     """Errors charged to a leaf with these class weights."""
     cases, most = 0.0, 0.0
@@ -126,7 +127,7 @@ def leaf_errors(classes, level):
     return cases - most + extra_errors(cases, cases - most, level.confidence, level.deviate2)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count_classes(labels, cases, low, high, out):
     """Write the weight of the cases by class into ``out``."""
     for c in range(out.size):
@@ -135,7 +136,7 @@ def count_classes(labels, cases, low, high, out):
         out[labels[cases.rows[i]]] += cases.weights[i]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def deal_cases(data, nodes, node, low, high, stack, top, cases, branches, task):
     """Send the cases of a node to its branches, to the room after its own segment.
 
@@ -162,7 +163,7 @@ def deal_cases(data, nodes, node, low, high, stack, top, cases, branches, task):
     return top
 
 
-@njit(cache=True, nogil=True)
+@inner
 def compare(nodes, node, level):
     """Errors of a node as a leaf and as the test it is, and its largest branch.
 
@@ -177,7 +178,7 @@ def compare(nodes, node, level):
     return leaf_errors(nodes.weights[node], level), as_tree, largest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def decide(nodes, node, as_branch, level):
     """Keep a test, make it a leaf, or let its largest branch take its place; True if the last."""
     as_leaf, as_tree, largest = compare(nodes, node, level)
@@ -195,7 +196,7 @@ def decide(nodes, node, as_branch, level):
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def prune_on(data, nodes, stack, top, cases, branches, level, raising):
     """Work off the stack until it is empty or there is no room; return what is left of it."""
     errors = cases.errors
@@ -259,7 +260,7 @@ def prune(
         Whether a test may be replaced by its largest branch.
     """
     rows = np.flatnonzero(row_weights > 0.0).astype(np.int32)
-    classes, errors, needed = np.empty(data.n_classes), np.zeros(2), np.array([8 * rows.size])
+    classes, errors, needed = np.empty(data.n_classes), np.zeros(2), np.array([2 * rows.size])
     cases = Cases(rows, row_weights[rows], classes, errors, needed)
     branches = Branches.room_for(row_weights.size, data.n_values)
     level = Level(confidence, float(np.interp(confidence, TAILS, DEVIATES)) ** 2)

@@ -15,9 +15,8 @@ Intelligence Research, 4, 77-90.
 import math
 from typing import NamedTuple
 
-from numba import njit
-
 from steadyboost.trees.c45_cases import MISSING, branch_of
+from steadyboost.trees.jit import inner
 
 # C4.5's own tolerance, in bits for gains and in cases for errors.
 EPSILON = 1e-3
@@ -50,13 +49,13 @@ class Rules(NamedTuple):
     many: float
 
 
-@njit(cache=True, nogil=True)
+@inner
 def xlogx(x):
     """Return x log2 x, and 0 for what rounding left of nothing."""
     return x * math.log2(x) if x > 0.0 else 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def discrete_test(column, labels, weight, rows, low, high, rules, table, n_values):
     """Gain and split information of the test with one branch per value.
 
@@ -111,7 +110,7 @@ def discrete_test(column, labels, weight, rows, low, high, rules, table, n_value
     return max(0.0, gain / cases), (xlogx(cases) - outcomes) / cases
 
 
-@njit(cache=True, nogil=True)
+@inner
 def scan_cuts(column, labels, weight, order, low, high, known, smallest, sides):
     """Find the cut after which the two sides hold the least information.
 
@@ -152,7 +151,7 @@ def scan_cuts(column, labels, weight, order, low, high, known, smallest, sides):
     return least, weight_below, at, n_cuts
 
 
-@njit(cache=True, nogil=True)
+@inner
 def continuous_test(column, labels, weight, order, low, high, cases, rules, sides):
     """Gain, split information and cut of the best threshold on an attribute.
 
@@ -206,7 +205,7 @@ def continuous_test(column, labels, weight, order, low, high, cases, rules, side
     return gain / cases, split_info / cases, cut
 
 
-@njit(cache=True, nogil=True)
+@inner
 def pick(gains, infos, n_values, rules):
     """Choose the attribute of best gain ratio among those of at least average gain, or -1.
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 from steadyboost.trees.c45_cases import (
@@ -30,6 +29,7 @@ from steadyboost.trees.c45_cases import (
     Nodes,
     branch_of,
 )
+from steadyboost.trees.jit import inner, kernel
 
 
 def columns_of(X: ArrayLike) -> NDArray[np.float64]:
@@ -50,7 +50,7 @@ class Flat(NamedTuple):
     majority: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_leaf(tree, node, part, out, i):
     """Add the class distribution of a leaf; a leaf without cases stands for its class."""
     if tree.cases[node] > 0.0:
@@ -60,7 +60,7 @@ def add_leaf(tree, node, part, out, i):
         out[i, tree.majority[node]] += part
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_shares(tree, columns, waiting, parts, out):
     """Add the class distribution of each case to its row of ``out``.
 
@@ -92,7 +92,7 @@ def add_shares(tree, columns, waiting, parts, out):
                     n += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach(links, found):
     """List the nodes that the root leads to, level by level, branches together; return how many."""
     found[0] = 0

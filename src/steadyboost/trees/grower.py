@@ -235,7 +235,9 @@ def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
         feature[node] = split_on[node]
         add_children(tree, node, n_nodes, left_sums[node])
         first, n_nodes, n_leaves = n_nodes, n_nodes + 2, n_leaves + 1
-        left_small = _send_rows(bins, node, first, rows, scratch, limits[0], tree, span, node_of_row)
+        left_small = _send_rows(
+            bins, node, first, rows, scratch, limits[0], tree, span, node_of_row
+        )
         small = first if left_small else first + 1
         large = 2 * first + 1 - small
         slot[small], slot[large] = -1, slot[node]

@@ -131,10 +131,16 @@ class Sums:
     channels: np.ndarray
 
     @classmethod
-    def of_labels(cls, labels: np.ndarray, weights: np.ndarray, n_labels: int) -> "Sums":
-        """Labels in 0 .. n_labels - 1 with non-negative weights."""
+    def of_labels(
+        cls,
+        labels: np.ndarray,
+        weights: np.ndarray,
+        n_labels: int,
+        rows: np.ndarray | None = None,
+    ) -> "Sums":
+        """Labels in 0 .. n_labels - 1 with non-negative weights; ``rows``: those to be used."""
         fixed = np.empty(len(weights), dtype=np.int64)
-        to_fixed_point(weights, weights.sum(), fixed)
+        to_fixed_point(weights, weights.sum() if rows is None else weights[rows].sum(), fixed)
         return cls(labels.astype(np.int32, copy=False), fixed, np.empty((0, n_labels), np.int64))
 
     @classmethod

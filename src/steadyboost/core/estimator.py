@@ -1,0 +1,296 @@
+"""The estimator that every booster is: scikit-learn's surface over the one loop."""
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils import Tags, get_tags
+
+from steadyboost.core.callbacks import Callback, default_callbacks
+from steadyboost.core.docs import SHARED_PARAMETERS
+from steadyboost.core.fitted import FittedBooster
+from steadyboost.core.history import History
+from steadyboost.core.inputs import (
+    check_labels,
+    check_table,
+    check_weights,
+    seed_from,
+    split_off,
+    take_rows,
+    with_class_weight,
+)
+from steadyboost.core.loop import Boosting, Round, Seeds, Stage
+from steadyboost.core.rows import Rows
+from steadyboost.core.scores import add_votes, softmax
+from steadyboost.core.workers import Workers
+from steadyboost.learners.base import Data, Learner, Question
+from steadyboost.learners.foreign import ForeignLearner
+from steadyboost.learners.prepare import Binner, Encoder, categorical_mask
+from steadyboost.learners.tree import Tree
+
+
+class BoostingClassifier(FittedBooster, ClassifierMixin, BaseEstimator):
+    """Base of all boosters: override the hooks below with the lines of a paper.
+
+    A booster is ``log_weights``, ``question`` and ``step``; ``add`` and ``probabilities`` where
+    the paper differs from a weighted vote. The loop, trees, validation, stopping, progress and
+    persistence are here and below, once.
+    """
+
+    stops_when_perfect: ClassVar[bool] = True  # or go on, with a clipped error
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__doc__:
+            cls.__doc__ = cls.__doc__.replace("{shared_parameters}", SHARED_PARAMETERS)
+
+    @classmethod
+    def _get_param_names(cls) -> list[str]:
+        """Own parameters and the shared ones, which a booster's __init__ passes on by keyword."""
+        names = set(super()._get_param_names())
+        for base in cls.__mro__[1:]:
+            if issubclass(base, BoostingClassifier):
+                names.update(base._get_param_names())
+        return sorted(names)
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "estimator": [HasMethods(["fit", "predict"]), HasMethods(["answer"]), None],
+        "n_estimators": [Interval(Integral, 1, None, closed="left")],
+        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "resample": ["boolean"],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
+        "max_bins": [Interval(Integral, 2, 255, closed="both")],
+        "early_stopping": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+        "n_iter_no_change": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "callbacks": [list, tuple, None],
+        "warm_start": ["boolean"],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        n_estimators: int = 100,
+        learning_rate: float = 1.0,
+        resample: bool = False,
+        class_weight: Any = None,
+        categorical_features: Any = "from_dtype",
+        max_bins: int = 255,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        tol: float = 1e-7,
+        callbacks: Sequence[Callback] | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.resample = resample
+        self.class_weight = class_weight
+        self.categorical_features = categorical_features
+        self.max_bins = max_bins
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.callbacks = callbacks
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.random_state = random_state
+
+    # The hooks: what a paper's pseudocode says.
+
+    def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Logarithm of each row's weight, (n,), or of each (row, label) pair's, (n, k).
+
+        Up to a constant; computed row by row from the scores as they stand.
+        """
+        raise NotImplementedError
+
+    def question(self, rows: Rows, round_: Round) -> Question:
+        """What the weak learner is asked; by default to name the class."""
+        return Question(rows.y, rows.weights, self.n_classes_, np.ones(self.n_classes_))
+
+    def step(self, question: Question, error: float) -> float | None:
+        """How much an answer with this weighted error counts; None if it has no edge."""
+        raise NotImplementedError
+
+    def add(self, scores: np.ndarray, stage: Stage, votes: np.ndarray) -> None:
+        """Add a stage to the scores, in training and in prediction alike."""
+        add_votes(scores, votes, stage.code, stage.step)
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Class probabilities from scores."""
+        return softmax(scores)
+
+    # Training.
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> "BoostingClassifier":
+        """Fit the ensemble.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Training rows; NaN or null is a missing value.
+        y : array-like of shape (n_samples,)
+            Labels of any type.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights; rows of weight 0 are left out.
+        X_val, y_val, sample_weight_val : like X, y and sample_weight, default=None
+            Rows to watch (and to stop early on) instead of a part of X.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        self._validate_params()
+        going_on = self.warm_start and hasattr(self, "stages_")
+        X = check_table(self, X, reset=not going_on)
+        labels = check_labels(y, X)
+        weights = check_weights(sample_weight, X)
+        learner = self._learner()
+        if not going_on:
+            self._seed = seed_from(self.random_state)
+        with Workers(self.n_jobs) as workers:
+            train, held_out = self._split(X, labels, weights, X_val, y_val, sample_weight_val)
+            rows = self._training_rows(*train, learner, workers, going_on)
+            validation = None if held_out is None else self._validation_rows(*held_out, workers)
+            self._boost(learner, rows, validation, going_on)
+        return self
+
+    def _split(
+        self, X: Any, y: np.ndarray, weights: Any, X_val: Any, y_val: Any, weights_val: Any
+    ) -> tuple[tuple, tuple | None]:
+        """Training and validation (X, y, weights); rows of weight zero are gone."""
+        if weights is not None and not weights.all():
+            X, y, weights = take_rows(np.flatnonzero(weights), X, y, weights)
+        if (X_val is None) != (y_val is None):
+            raise ValueError("X_val and y_val belong together: pass both or neither.")
+        if X_val is not None:
+            X_val = check_table(self, X_val, reset=False)
+            held_out = X_val, check_labels(y_val, X_val), check_weights(weights_val, X_val)
+            return (X, y, weights), held_out
+        if not self.early_stopping:
+            return (X, y, weights), None
+        if len(y) < 2:
+            raise ValueError(
+                "early_stopping=True needs at least 2 rows to set some aside; got 1. "
+                "Pass early_stopping=False."
+            )
+        train, held = split_off(y, self.validation_fraction, self._seed)
+        return tuple(take_rows(train, X, y, weights)), tuple(take_rows(held, X, y, weights))
+
+    def _training_rows(
+        self,
+        X: Any,
+        y: np.ndarray,
+        weights: Any,
+        learner: Learner,
+        workers: Workers,
+        going_on: bool,
+    ) -> Rows:
+        weights = with_class_weight(weights, self.class_weight, y)
+        if weights is not None and not weights.all():
+            X, y, weights = take_rows(np.flatnonzero(weights), X, y, weights)
+        if not going_on:
+            self._learn_tables(X, y, weights, learner, workers)
+        indices = self._class_indices(y, "y")
+        data = self._data(self._encoder.encode(X), workers)
+        return Rows(data, indices, self.n_classes_, weights, workers)
+
+    def _learn_tables(
+        self, X: Any, y: np.ndarray, weights: Any, learner: Learner, workers: Workers
+    ) -> None:
+        """Classes, categories and bins: what turns a user's table into numbers."""
+        self.classes_ = np.unique(y)
+        self.n_classes_ = len(self.classes_)
+        self._encoder = Encoder.learn(X, categorical_mask(X, self.categorical_features))
+        self._binner = None
+        if learner.uses_bins:
+            self._binner = Binner.learn(
+                self._encoder.encode(X),
+                self._encoder.is_categorical,
+                weights,
+                self.max_bins,
+                np.random.default_rng(self._seed),
+                workers.run,
+            )
+
+    def _validation_rows(self, X: Any, y: np.ndarray, weights: Any, workers: Workers) -> Rows:
+        data = self._data(self._encoder.encode(X), workers)
+        return Rows(data, self._class_indices(y, "y_val"), self.n_classes_, weights, workers)
+
+    def _class_indices(self, y: np.ndarray, name: str) -> np.ndarray:
+        indices = np.searchsorted(self.classes_, y).clip(max=self.n_classes_ - 1)
+        unknown = np.unique(y[self.classes_[indices] != y])
+        if len(unknown):
+            raise ValueError(
+                f"{name} has labels that the training rows do not have: {unknown[:5].tolist()}; "
+                f"known are {self.classes_[:5].tolist()}. Drop those rows or add them to training."
+            )
+        return indices.astype(np.int32)
+
+    def _learner(self) -> Learner:
+        if self.estimator is None:
+            return self._default_learner()
+        if hasattr(self.estimator, "answer"):
+            self.estimator._validate_params()
+            return self.estimator
+        return ForeignLearner(self.estimator)
+
+    def _default_learner(self) -> Learner:
+        return Tree(max_depth=3)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        foreign = self.estimator is not None and not hasattr(self.estimator, "answer")
+        tags.input_tags.allow_nan = not foreign or get_tags(self.estimator).input_tags.allow_nan
+        return tags
+
+    def _data(self, X: np.ndarray, workers: Workers) -> Data:
+        return Data(X, None if self._binner is None else self._binner.bin(X, workers.run))
+
+    def _boost(self, learner: Learner, rows: Rows, validation: Rows | None, going_on: bool) -> None:
+        run = Boosting(
+            self,
+            learner,
+            rows,
+            validation,
+            Seeds(self._seed),
+            self.n_estimators,
+            list(self.stages_) if going_on else [],
+            History(self.history_) if going_on else History(),
+        )
+        if going_on and self.n_estimators < len(run.stages):
+            raise ValueError(
+                f"n_estimators={self.n_estimators} is below the {len(run.stages)} rounds that "
+                "warm_start=True goes on from; raise it, or set warm_start=False."
+            )
+        try:
+            run.run(default_callbacks(self.get_params(deep=False)))
+        finally:
+            if run.stages:
+                self.stages_, self.history_ = run.stages, run.history

@@ -1,0 +1,136 @@
+"""What a fitted booster can do: predict, stage by stage or at once, and tell of its stages."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from steadyboost.core.history import History
+from steadyboost.core.inputs import check_table
+from steadyboost.core.workers import Workers
+from steadyboost.learners.base import Data
+from steadyboost.learners.foreign import ForeignAnswer
+
+if TYPE_CHECKING:
+    from steadyboost.core.loop import Stage
+    from steadyboost.learners.prepare import Encoder
+
+PREDICT_ROWS = 16_384  # rows whose bins and scores stay in the cache over all stages
+
+
+class FittedBooster:
+    """Prediction and fitted attributes, from ``stages_`` alone."""
+
+    stages_: list["Stage"]
+    history_: History
+    classes_: np.ndarray
+    n_classes_: int
+    n_features_in_: int
+    n_jobs: int | None
+    _encoder: "Encoder"
+
+    if TYPE_CHECKING:
+
+        def add(self, scores: np.ndarray, stage: Stage, votes: np.ndarray) -> None: ...
+        def probabilities(self, scores: np.ndarray) -> np.ndarray: ...
+        def _data(self, X: np.ndarray, workers: Workers) -> Data: ...
+
+    def _encoded(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "stages_")
+        return self._encoder.encode(check_table(self, X, reset=False))
+
+    def _scores(self, X: Any) -> np.ndarray:
+        """Scores of new rows, in blocks that stay in the cache over all stages."""
+        X = self._encoded(X)
+        scores = np.zeros((len(X), self.n_classes_), order="F")
+        alone = Workers(1)
+
+        def score_block(start: int) -> None:
+            block = slice(start, start + PREDICT_ROWS)
+            data = self._data(X[block], alone)
+            own = np.zeros((len(data), self.n_classes_), order="F")
+            for stage in self.stages_:
+                self.add(own, stage, stage.answer.votes(data))
+            scores[block] = own
+
+        with Workers(self.n_jobs) as workers:
+            workers.run(score_block, range(0, len(X), PREDICT_ROWS))
+        return scores
+
+    def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
+        X = self._encoded(X)
+        with Workers(self.n_jobs) as workers:
+            data = self._data(X, workers)
+        scores = np.zeros((len(X), self.n_classes_), order="F")
+        for stage in self.stages_:
+            self.add(scores, stage, stage.answer.votes(data))
+            yield scores
+
+    def _decision(self, scores: np.ndarray) -> np.ndarray:
+        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores.copy()
+
+    def _label(self, proba: np.ndarray) -> np.ndarray:
+        return self.classes_.take(proba.argmax(axis=1))
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """Scores of the classes, (n, k); with two classes their difference, (n,)."""
+        return self._decision(self._scores(X))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities, (n, k)."""
+        return self.probabilities(self._scores(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """Logarithms of the class probabilities, (n, k)."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each row; the first of equals."""
+        return self._label(self.predict_proba(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
+        """The decision function after each round."""
+        for scores in self._staged_scores(X):
+            yield self._decision(scores)
+
+    def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
+        """Class probabilities after each round."""
+        for scores in self._staged_scores(X):
+            yield self.probabilities(scores)
+
+    def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
+        """Predictions after each round."""
+        for proba in self.staged_predict_proba(X):
+            yield self._label(proba)
+
+    @property
+    def n_iter_(self) -> int:
+        """Rounds that the model holds."""
+        return len(self.stages_)
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """The weak hypotheses: grown trees, or fitted scikit-learn estimators."""
+        answers = [stage.answer for stage in self.stages_]
+        return [a.estimator if isinstance(a, ForeignAnswer) else a for a in answers]
+
+    @property
+    def estimator_weights_(self) -> np.ndarray:
+        """How much each hypothesis counts."""
+        return np.array([stage.step for stage in self.stages_])
+
+    @property
+    def estimator_errors_(self) -> np.ndarray:
+        """Weighted training error of each hypothesis in its round."""
+        return np.array([stage.error for stage in self.stages_])
+
+    @property
+    def feature_importances_(self) -> np.ndarray:
+        """Share of each feature in the decrease of impurity, weighted by the steps."""
+        check_is_fitted(self, "stages_")
+        total = np.zeros(self.n_features_in_)
+        for stage in self.stages_:
+            total += abs(stage.step) * stage.answer.importances(self.n_features_in_)
+        return total / total.sum() if total.sum() > 0 else total

@@ -1,0 +1,88 @@
+"""Checks of what a user passes, before any work is done."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+from sklearn.utils import _safe_indexing, check_random_state, compute_sample_weight, get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    _num_samples,
+    check_consistent_length,
+    column_or_1d,
+    validate_data,
+)
+
+from steadyboost.learners.prepare import as_frame
+
+
+def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """A data frame as it is, anything else as a numeric array; names and width checked."""
+    if as_frame(X) is None:
+        finite = "allow-nan" if get_tags(estimator).input_tags.allow_nan else True
+        return validate_data(estimator, X, reset=reset, ensure_all_finite=finite)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if _num_samples(X) == 0:
+        raise ValueError("X has 0 rows (shape=(0, ...)), while a minimum of 1 is required.")
+    return X
+
+
+def check_labels(y: Any, X: Any) -> np.ndarray:
+    """One label per row of X."""
+    if y is None:
+        raise ValueError("This estimator requires y to be passed, but the target y is None.")
+    check_consistent_length(X, y)
+    y = column_or_1d(y, warn=True)
+    if y.dtype.kind == "O" and any(label is None or label != label for label in y.tolist()):
+        raise ValueError("y contains missing labels (None or NaN); drop those rows.")
+    check_classification_targets(y)
+    return y
+
+
+def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
+    """Non-negative float weights, at least one of them positive; None where all are equal."""
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(
+        sample_weight, np.empty((_num_samples(X), 1)), dtype=np.float64, ensure_non_negative=True
+    )
+    if not weights.any():
+        raise ValueError(
+            "sample_weight is zero for every row; give at least one a positive weight."
+        )
+    return weights
+
+
+def with_class_weight(
+    weights: np.ndarray | None, class_weight: Any, y: np.ndarray
+) -> np.ndarray | None:
+    """Row weights times those of the rows' classes."""
+    if class_weight is None:
+        return weights
+    by_class = compute_sample_weight(class_weight, y)
+    return by_class if weights is None else weights * by_class
+
+
+def take_rows(rows: np.ndarray, *arrays: Any) -> list[Any]:
+    """The listed rows of each array or data frame; None stays None."""
+    return [None if array is None else _safe_indexing(array, rows) for array in arrays]
+
+
+def split_off(y: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows for training and for validation, stratified where every class has two rows."""
+    smallest = np.unique(y, return_counts=True)[1].min()
+    stratify = y if smallest >= 2 and round(fraction * len(y)) >= len(np.unique(y)) else None
+    return tuple(
+        np.sort(part)
+        for part in train_test_split(
+            np.arange(len(y)), test_size=fraction, random_state=seed, stratify=stratify
+        )
+    )
+
+
+def seed_from(random_state: Any) -> int:
+    """One integer from which every round's chance follows."""
+    if isinstance(random_state, (int, np.integer)) and random_state >= 0:
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

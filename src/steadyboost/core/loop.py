@@ -1,0 +1,181 @@
+"""The one loop: weigh, ask, count, add."""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from steadyboost.core.history import History
+from steadyboost.core.rows import Block, Rows
+from steadyboost.core.scores import weighted_error
+from steadyboost.learners.base import Answer, Learner, Question
+
+if TYPE_CHECKING:
+    from steadyboost.core.callbacks import Callback
+    from steadyboost.core.estimator import BoostingClassifier
+
+PERFECT = 1e-12  # an error below this is rounding
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What one round added: an answer, what it says of each class, and how much it counts."""
+
+    answer: Answer
+    code: np.ndarray
+    step: float
+    error: float
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+class Seeds:
+    """The t-th draw of scikit-learn's own sequence: round t can be repeated on its own.
+
+    With the same ``random_state`` a scikit-learn tree gets the seed that scikit-learn's
+    AdaBoostClassifier would give it.
+    """
+
+    def __init__(self, seed: int):
+        self._source = np.random.RandomState(seed)
+        self._drawn: list[int] = []
+
+    def __getitem__(self, t: int) -> int:
+        while len(self._drawn) <= t:
+            self._drawn.append(int(self._source.randint(np.iinfo(np.int32).max)))
+        return self._drawn[t]
+
+
+@dataclass
+class Round:
+    """The number of a round, from 0, and its source of chance."""
+
+    t: int
+    seed: int
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """A fresh generator: the same draws each time it is asked for."""
+        return np.random.default_rng(self.seed)
+
+
+@dataclass
+class Boosting:
+    """A training run: what callbacks see, and the loop itself."""
+
+    booster: "BoostingClassifier"
+    learner: Learner
+    rows: Rows
+    validation: Rows | None
+    seeds: Seeds
+    n_rounds: int
+    stages: list[Stage] = field(default_factory=list)
+    history: History = field(default_factory=History)
+    keep: int | None = None  # rounds to keep, where a callback knows better than all
+
+    def run(self, callbacks: Sequence["Callback"]) -> None:
+        """Boost until a callback stops it, no edge is left, or ``n_rounds`` are done."""
+        self.replay()
+        for callback in callbacks:
+            callback.on_begin(self)
+        try:
+            stop = len(self.stages) >= self.n_rounds
+            while not stop:
+                stop = self.one_round()
+                stop = any([bool(c.on_round(self)) for c in callbacks]) or stop
+                stop = stop or len(self.stages) >= self.n_rounds
+        except KeyboardInterrupt:
+            if not self.stages:
+                raise
+            warnings.warn(
+                f"Interrupted: the model holds the {len(self.stages)} rounds that were finished.",
+                UserWarning,
+                stacklevel=2,
+            )
+        finally:
+            for callback in callbacks:
+                callback.on_end(self)
+        if self.keep is not None:
+            del self.stages[self.keep :]
+
+    def replay(self) -> None:
+        """Bring the scores up to the stages that are there already (warm start, resume)."""
+        for stage in self.stages:
+            for rows in filter(None, (self.rows, self.validation)):
+                self.add(rows, stage, stage.answer.votes(rows.data))
+
+    def one_round(self) -> bool:
+        """One round; whether it must be the last."""
+        booster, rows, t = self.booster, self.rows, len(self.stages)
+        step: float | None
+        round_ = Round(t, self.seeds[t])
+        rows.weigh(booster.log_weights)
+        question = booster.question(rows, round_)
+        counts = self.draw_counts(question, round_) if booster.resample else None
+        answer, votes = self.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
+        error = self.error_of(question, votes)
+        perfect = error <= PERFECT
+        if rows.n_classes == 1:
+            step = 1.0  # nothing to weigh: the one class is always right
+        else:
+            step = booster.step(question, 1 / (2 * len(rows)) if perfect else error)
+        if step is None:
+            return self.give_up(question, answer, votes, error)
+        stage = Stage(answer, question.code, booster.learning_rate * step, error)
+        self.accept(stage, votes, question.info)
+        return perfect and (booster.stops_when_perfect or rows.n_classes == 1)
+
+    def draw_counts(self, question: Question, round_: Round) -> np.ndarray:
+        """How often each row is in a bootstrap drawn by the weights."""
+        weights = question.weights / question.weights.sum()
+        return round_.rng.multinomial(len(weights), weights)
+
+    def error_of(self, question: Question, votes: np.ndarray) -> float:
+        def in_block(block: Block) -> float:
+            at = block.rows
+            return weighted_error(question.weights[at], votes[at], question.targets[at])
+
+        return float(self.rows.total(in_block))
+
+    def give_up(self, question: Question, answer: Answer, votes: np.ndarray, error: float) -> bool:
+        """No edge is left: drop the round, but never return an empty ensemble."""
+        if not self.stages:
+            warnings.warn(
+                f"The first weak hypothesis has no edge (weighted error {error:.3g}): the model is "
+                "this hypothesis alone. Use a stronger estimator, such as a deeper tree.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+            self.accept(Stage(answer, question.code, 1.0, error), votes, question.info)
+        return True
+
+    def accept(self, stage: Stage, votes: np.ndarray, info: dict[str, Any]) -> None:
+        self.add(self.rows, stage, votes)
+        if self.validation is not None:
+            self.add(self.validation, stage, stage.answer.votes(self.validation.data))
+        self.stages.append(stage)
+        self.history.append(
+            {"round": len(self.stages), "error": stage.error, "step": stage.step, **info}
+        )
+
+    def add(self, rows: Rows, stage: Stage, votes: np.ndarray) -> None:
+        rows.each(lambda block: self.booster.add(block.scores, stage, votes[block.rows]))
+
+    def proba(self, rows: Rows) -> np.ndarray:
+        """Class probabilities of rows as the scores stand."""
+        return np.concatenate(rows.each(lambda block: self.booster.probabilities(block.scores)))
+
+    def error_on(self, rows: Rows) -> float:
+        """Weighted share of rows that the ensemble gets wrong so far."""
+
+        def in_block(block: Block) -> np.ndarray:
+            wrong = self.booster.probabilities(block.scores).argmax(axis=1) != block.y
+            weights = None if rows.sample_weight is None else rows.sample_weight[block.rows]
+            if weights is None:
+                return np.array([wrong.sum(), len(wrong)], dtype=float)
+            return np.array([weights @ wrong, weights.sum()])
+
+        wrong, total = rows.total(in_block)
+        return float(wrong / total)
