@@ -22,7 +22,7 @@ _HOME = {
     "Tree": "steadyboost.learners.tree",
 }
 
-__all__ = [  # noqa: RUF022 (a literal list, so that type checkers can read it)
+__all__ = [
     "AdaBoostM1Classifier",
     "BoostingClassifier",
     "SAMMEClassifier",

@@ -6,14 +6,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils import Tags, get_tags
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from steadyboost.core.callbacks import Callback, default_callbacks
 from steadyboost.core.docs import SHARED_PARAMETERS
 from steadyboost.core.fitted import FittedBooster
 from steadyboost.core.history import History
 from steadyboost.core.inputs import (
+    Sample,
     check_labels,
     check_table,
     check_weights,
@@ -25,6 +26,11 @@ from steadyboost.core.inputs import (
 from steadyboost.core.loop import Boosting, Round, Seeds, Stage
 from steadyboost.core.rows import Rows
 from steadyboost.core.scores import add_votes, softmax
+from steadyboost.core.sklearn_callbacks import (
+    CallbackSupportMixin,
+    SklearnCallbacks,
+    with_callbacks,
+)
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data, Learner, Question
 from steadyboost.learners.foreign import ForeignLearner
@@ -32,7 +38,7 @@ from steadyboost.learners.prepare import Binner, Encoder, categorical_mask
 from steadyboost.learners.tree import Tree
 
 
-class BoostingClassifier(FittedBooster, ClassifierMixin, BaseEstimator):
+class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, BaseEstimator):
     """Base of all boosters: override the hooks below with the lines of a paper.
 
     A booster is ``log_weights``, ``question`` and ``step``; ``add`` and ``probabilities`` where
@@ -139,6 +145,7 @@ class BoostingClassifier(FittedBooster, ClassifierMixin, BaseEstimator):
 
     # Training.
 
+    @with_callbacks
     def fit(
         self,
         X: Any,
@@ -176,14 +183,17 @@ class BoostingClassifier(FittedBooster, ClassifierMixin, BaseEstimator):
             self._seed = seed_from(self.random_state)
         with Workers(self.n_jobs) as workers:
             train, held_out = self._split(X, labels, weights, X_val, y_val, sample_weight_val)
-            rows = self._training_rows(*train, learner, workers, going_on)
-            validation = None if held_out is None else self._validation_rows(*held_out, workers)
-            self._boost(learner, rows, validation, going_on)
+            rows = self._training_rows(train, learner, workers, going_on)
+            validation = None if held_out is None else self._validation_rows(held_out, workers)
+            callbacks = default_callbacks(self.get_params(deep=False))
+            if hasattr(self, "_skl_callbacks"):
+                callbacks.append(SklearnCallbacks(train.X, train.y))
+            self._boost(learner, rows, validation, callbacks, going_on)
         return self
 
     def _split(
         self, X: Any, y: np.ndarray, weights: Any, X_val: Any, y_val: Any, weights_val: Any
-    ) -> tuple[tuple, tuple | None]:
+    ) -> tuple[Sample, Sample | None]:
         """Training and validation (X, y, weights); rows of weight zero are gone."""
         if weights is not None and not weights.all():
             X, y, weights = take_rows(np.flatnonzero(weights), X, y, weights)
@@ -191,28 +201,24 @@ class BoostingClassifier(FittedBooster, ClassifierMixin, BaseEstimator):
             raise ValueError("X_val and y_val belong together: pass both or neither.")
         if X_val is not None:
             X_val = check_table(self, X_val, reset=False)
-            held_out = X_val, check_labels(y_val, X_val), check_weights(weights_val, X_val)
-            return (X, y, weights), held_out
+            labels = check_labels(y_val, X_val)
+            held_out = Sample(X_val, labels, check_weights(weights_val, X_val))
+            return Sample(X, y, weights), held_out
         if not self.early_stopping:
-            return (X, y, weights), None
+            return Sample(X, y, weights), None
         if len(y) < 2:
             raise ValueError(
                 "early_stopping=True needs at least 2 rows to set some aside; got 1. "
                 "Pass early_stopping=False."
             )
         train, held = split_off(y, self.validation_fraction, self._seed)
-        return tuple(take_rows(train, X, y, weights)), tuple(take_rows(held, X, y, weights))
+        return Sample(*take_rows(train, X, y, weights)), Sample(*take_rows(held, X, y, weights))
 
     def _training_rows(
-        self,
-        X: Any,
-        y: np.ndarray,
-        weights: Any,
-        learner: Learner,
-        workers: Workers,
-        going_on: bool,
+        self, sample: Sample, learner: Learner, workers: Workers, going_on: bool
     ) -> Rows:
-        weights = with_class_weight(weights, self.class_weight, y)
+        X, y = sample.X, sample.y
+        weights = with_class_weight(sample.weights, self.class_weight, y)
         if weights is not None and not weights.all():
             X, y, weights = take_rows(np.flatnonzero(weights), X, y, weights)
         if not going_on:
@@ -239,9 +245,10 @@ class BoostingClassifier(FittedBooster, ClassifierMixin, BaseEstimator):
                 workers.run,
             )
 
-    def _validation_rows(self, X: Any, y: np.ndarray, weights: Any, workers: Workers) -> Rows:
-        data = self._data(self._encoder.encode(X), workers)
-        return Rows(data, self._class_indices(y, "y_val"), self.n_classes_, weights, workers)
+    def _validation_rows(self, sample: Sample, workers: Workers) -> Rows:
+        data = self._data(self._encoder.encode(sample.X), workers)
+        indices = self._class_indices(sample.y, "y_val")
+        return Rows(data, indices, self.n_classes_, sample.weights, workers)
 
     def _class_indices(self, y: np.ndarray, name: str) -> np.ndarray:
         indices = np.searchsorted(self.classes_, y).clip(max=self.n_classes_ - 1)
@@ -273,7 +280,14 @@ class BoostingClassifier(FittedBooster, ClassifierMixin, BaseEstimator):
     def _data(self, X: np.ndarray, workers: Workers) -> Data:
         return Data(X, None if self._binner is None else self._binner.bin(X, workers.run))
 
-    def _boost(self, learner: Learner, rows: Rows, validation: Rows | None, going_on: bool) -> None:
+    def _boost(
+        self,
+        learner: Learner,
+        rows: Rows,
+        validation: Rows | None,
+        callbacks: Sequence[Callback],
+        going_on: bool,
+    ) -> None:
         run = Boosting(
             self,
             learner,
@@ -290,7 +304,7 @@ class BoostingClassifier(FittedBooster, ClassifierMixin, BaseEstimator):
                 "warm_start=True goes on from; raise it, or set warm_start=False."
             )
         try:
-            run.run(default_callbacks(self.get_params(deep=False)))
+            run.run(callbacks)
         finally:
             if run.stages:
                 self.stages_, self.history_ = run.stages, run.history

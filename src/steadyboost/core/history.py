@@ -27,8 +27,9 @@ class History(list[dict[str, Any]]):
             if not any(key in record for record in self):
                 raise KeyError(f"no round recorded {key!r}; recorded: {self.columns}")
             return [record.get(key) for record in self]
-        found = super().__getitem__(key)
-        return History(found) if isinstance(key, slice) else found
+        if isinstance(key, slice):
+            return History(super().__getitem__(key))
+        return super().__getitem__(key)
 
     @property
     def columns(self) -> list[str]:

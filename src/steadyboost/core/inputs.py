@@ -1,6 +1,6 @@
 """Checks of what a user passes, before any work is done."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -15,6 +15,14 @@ from sklearn.utils.validation import (
 )
 
 from steadyboost.learners.prepare import as_frame
+
+
+class Sample(NamedTuple):
+    """Checked rows, their labels and weights (None: all equal)."""
+
+    X: Any
+    y: np.ndarray
+    weights: np.ndarray | None
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -73,12 +81,10 @@ def split_off(y: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np
     """Rows for training and for validation, stratified where every class has two rows."""
     smallest = np.unique(y, return_counts=True)[1].min()
     stratify = y if smallest >= 2 and round(fraction * len(y)) >= len(np.unique(y)) else None
-    return tuple(
-        np.sort(part)
-        for part in train_test_split(
-            np.arange(len(y)), test_size=fraction, random_state=seed, stratify=stratify
-        )
+    train, held_out = train_test_split(
+        np.arange(len(y)), test_size=fraction, random_state=seed, stratify=stratify
     )
+    return np.sort(train), np.sort(held_out)
 
 
 def seed_from(random_state: Any) -> int:

@@ -84,8 +84,8 @@ class Boosting:
             stop = len(self.stages) >= self.n_rounds
             while not stop:
                 stop = self.one_round()
-                stop = any([bool(c.on_round(self)) for c in callbacks]) or stop
-                stop = stop or len(self.stages) >= self.n_rounds
+                wishes = [callback.on_round(self) for callback in callbacks]
+                stop = stop or any(wishes) or len(self.stages) >= self.n_rounds
         except KeyboardInterrupt:
             if not self.stages:
                 raise

@@ -6,6 +6,7 @@ that results do not depend on the number of threads.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,7 @@ class Rows:
                 None if base is None else base[a:b],
                 np.zeros((b - a, n_classes), order="F"),
             )
-            for a, b in zip(bounds[:-1], bounds[1:], strict=True)
+            for a, b in pairwise(bounds.tolist())
         ]
 
     def __len__(self) -> int:

@@ -116,8 +116,8 @@ def _numbers(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
         numbers = series.cast(nw.Float64).to_numpy()
     except Exception as error:
         raise ValueError(
-            f"Column {series.name!r} has type {series.dtype} and cannot be read as numbers; list it "
-            "in categorical_features, or convert it."
+            f"Column {series.name!r} has type {series.dtype} and cannot be read as numbers; "
+            "list it in categorical_features, or convert it."
         ) from error
     if np.isinf(numbers).any():
         raise ValueError(

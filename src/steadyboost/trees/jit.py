@@ -1,17 +1,14 @@
 """How kernels are compiled: on first use, to a cache on disk, without the interpreter's lock."""
 
+from typing import Any
+
 from numba import njit
 
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 # Called by kernels only: without the wrappers that Python needs, these compile in half the time.
-inner = njit(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+inner = njit(nogil=True, error_model="numpy", **_bare)
 
 # Small and in the innermost loops: array arguments cost more than the work unless inlined.
-inlined = njit(
-    nogil=True,
-    error_model="numpy",
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-    forceinline=True,
-)
+inlined = njit(nogil=True, error_model="numpy", forceinline=True, **_bare)

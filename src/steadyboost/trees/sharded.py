@@ -137,7 +137,9 @@ class ShardedGrowth:
 
         Also the nodes that are open then: none if the tree is complete.
         """
-        nodes, order, open_nodes = self.nodes, [], [0] if self.nodes[0].feature >= 0 else []
+        nodes = self.nodes
+        order: list[int] = []
+        open_nodes = [0] if nodes[0].feature >= 0 else []
         nodes[0].place = 0
         while open_nodes and len(order) + 1 < self.limits[1]:
             at = open_nodes[-1]
