@@ -10,13 +10,17 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from steadyboost.boosters.adaboost_m1 import AdaBoostM1Classifier
+    from steadyboost.boosters.adaboost_oc import AdaBoostOCClassifier
+    from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
     from steadyboost.core.estimator import BoostingClassifier
     from steadyboost.learners.tree import Stump, Tree
 
 _HOME = {
     "AdaBoostM1Classifier": "steadyboost.boosters.adaboost_m1",
+    "AdaBoostOCClassifier": "steadyboost.boosters.adaboost_oc",
     "BoostingClassifier": "steadyboost.core.estimator",
+    "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
     "SAMMEClassifier": "steadyboost.boosters.samme",
     "Stump": "steadyboost.learners.tree",
     "Tree": "steadyboost.learners.tree",
@@ -24,7 +28,9 @@ _HOME = {
 
 __all__ = [
     "AdaBoostM1Classifier",
+    "AdaBoostOCClassifier",
     "BoostingClassifier",
+    "MSmoothBoostClassifier",
     "SAMMEClassifier",
     "Stump",
     "Tree",

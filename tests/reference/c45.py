@@ -69,6 +69,13 @@ def class_weights(problem, cases):
     return classes
 
 
+def heaviest(classes, best):
+    """Class of most weight, the first of several."""
+    for c, w in enumerate(classes):
+        best = c if w > classes[best] + TIE else best
+    return best
+
+
 def info(amounts):
     """Average information of a distribution, in bits."""
     total = sum(amounts)
@@ -103,7 +110,7 @@ def split(problem, attribute, threshold, cases):
 def form_tree(problem, cases, tested):
     """Divide and conquer."""
     classes = class_weights(problem, cases)
-    node = Node(classes, int(np.argmax(classes)))
+    node = Node(classes, heaviest(classes, 0))
     leaf_errors = node.cases - max(classes)
     node.errors = leaf_errors
     few = node.cases < 2 * problem.min_cases - ROUNDING
@@ -242,8 +249,7 @@ def estimate(problem, node, cases):
 def prune_tree(problem, node, cases):
     """Prune from the bottom up, with the cases that reach a node."""
     node.classes = class_weights(problem, cases)
-    if max(node.classes) > node.classes[node.majority]:
-        node.majority = int(np.argmax(node.classes))
+    node.majority = heaviest(node.classes, node.majority)
     as_leaf = pessimistic(problem, node.classes)
     node.errors = as_leaf
     if node.attribute is None:

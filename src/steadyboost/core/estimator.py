@@ -41,8 +41,8 @@ from steadyboost.learners.tree import Tree
 class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, BaseEstimator):
     """Base of all boosters: override the hooks below with the lines of a paper.
 
-    A booster is ``log_weights``, ``question`` and ``step``; ``add`` and ``probabilities`` where
-    the paper differs from a weighted vote. The loop, trees, validation, stopping, progress and
+    A booster is ``log_weights`` and ``step``; also ``question``, where it asks for something else
+    than the classes, and ``add`` and ``probabilities``, where it is not a weighted vote. The loop, trees, validation, stopping, progress and
     persistence are here and below, once.
     """
 
@@ -121,14 +121,15 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     # The hooks: what a paper's pseudocode says.
 
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Logarithm of each row's weight, (n,), or of each (row, label) pair's, (n, k).
-
-        Up to a constant; computed row by row from the scores as they stand.
-        """
+        """Logarithm of each row's weight, (n,), up to a constant, from the scores as they stand."""
         raise NotImplementedError
 
+    def tune(self, rows: Rows, learner: Learner) -> None:
+        """Set what is chosen from the training rows before the first round."""
+
     def question(self, rows: Rows, round_: Round) -> Question:
-        """What the weak learner is asked; by default to name the class."""
+        """What the weak learner is asked; by default to name the class of weighted rows."""
+        rows.weigh(self.log_weights)
         return Question(rows.y, rows.weights, self.n_classes_, np.ones(self.n_classes_))
 
     def step(self, question: Question, error: float) -> float | None:
@@ -185,6 +186,8 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             train, held_out = self._split(X, labels, weights, X_val, y_val, sample_weight_val)
             rows = self._training_rows(train, learner, workers, going_on)
             validation = None if held_out is None else self._validation_rows(held_out, workers)
+            if not going_on:
+                self.tune(rows, learner)
             callbacks = default_callbacks(self.get_params(deep=False))
             if hasattr(self, "_skl_callbacks"):
                 callbacks.append(SklearnCallbacks(train.X, train.y))

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -55,10 +56,10 @@ class Round:
     t: int
     seed: int
 
-    @property
+    @cached_property
     def rng(self) -> np.random.Generator:
-        """A fresh generator: the same draws each time it is asked for."""
-        return np.random.default_rng(self.seed)
+        """Draws of the loop and the booster; the weak learner has the seed to itself."""
+        return np.random.default_rng([self.seed, 1])
 
 
 @dataclass
@@ -111,7 +112,6 @@ class Boosting:
         booster, rows, t = self.booster, self.rows, len(self.stages)
         step: float | None
         round_ = Round(t, self.seeds[t])
-        rows.weigh(booster.log_weights)
         question = booster.question(rows, round_)
         counts = self.draw_counts(question, round_) if booster.resample else None
         answer, votes = self.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
@@ -120,7 +120,8 @@ class Boosting:
         if rows.n_classes == 1:
             step = 1.0  # nothing to weigh: the one class is always right
         else:
-            step = booster.step(question, 1 / (2 * len(rows)) if perfect else error)
+            floor = 1 / (2 * len(rows)) if perfect and booster.stops_when_perfect else 0.0
+            step = booster.step(question, max(error, floor))
         if step is None:
             return self.give_up(question, answer, votes, error)
         stage = Stage(answer, question.code, booster.learning_rate * step, error)

@@ -21,11 +21,11 @@ BLOCK_ROWS = 65_536
 class Block:
     """A stretch of rows; all arrays are views or owned by it alone."""
 
+    number: int
     rows: slice
     y: np.ndarray
     base: np.ndarray | None  # log of the user's weights
     scores: np.ndarray
-    pairs: np.ndarray | None = None  # weights of (row, label) pairs, where a booster has them
 
 
 class Rows:
@@ -48,12 +48,13 @@ class Rows:
         base = None if weights is None else np.log(weights)
         self.blocks = [
             Block(
+                number,
                 slice(a, b),
                 y[a:b],
                 None if base is None else base[a:b],
                 np.zeros((b - a, n_classes), order="F"),
             )
-            for a, b in pairwise(bounds.tolist())
+            for number, (a, b) in enumerate(pairwise(bounds.tolist()))
         ]
 
     def __len__(self) -> int:
@@ -67,6 +68,11 @@ class Rows:
         """Sum over the blocks."""
         results = self.each(function)
         return results[0] if len(results) == 1 else sum(results[1:], results[0])
+
+    def take(self, rows: np.ndarray, workers: Workers) -> "Rows":
+        """Some of the rows, with fresh scores; they share the bins' cuts."""
+        weights = None if self.sample_weight is None else self.sample_weight[rows]
+        return Rows(self.data.take(rows), self.y[rows], self.n_classes, weights, workers)
 
     @property
     def scores(self) -> np.ndarray:
@@ -82,13 +88,10 @@ class Rows:
         def raise_block(block: Block) -> tuple[float, float]:
             logs = log_weights(block.scores, block.y)
             if block.base is not None:
-                logs = logs + (block.base if logs.ndim == 1 else block.base[:, None])
+                logs = logs + block.base
             top = float(logs.max())
-            raised = np.exp(logs - top)
-            if raised.ndim == 1:
-                self.weights[block.rows] = raised
-            else:
-                block.pairs = raised
+            raised = self.weights[block.rows]
+            np.exp(np.subtract(logs, top, out=raised), out=raised)
             return top, float(raised.sum())
 
         tops, sums = np.transpose(self.each(raise_block))
@@ -96,10 +99,6 @@ class Rows:
         factors /= factors @ sums
 
         def normalise(block: Block) -> None:
-            factor = factors[self.blocks.index(block)]
-            if block.pairs is None:
-                self.weights[block.rows] *= factor
-            else:
-                block.pairs *= factor
+            self.weights[block.rows] *= factors[block.number]
 
         self.each(normalise)

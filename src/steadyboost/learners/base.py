@@ -18,6 +18,9 @@ class Data:
     def __len__(self) -> int:
         return len(self.X)
 
+    def take(self, rows: np.ndarray) -> "Data":
+        return Data(self.X[rows], None if self.binned is None else self.binned.take(rows))
+
 
 @dataclass
 class Question:

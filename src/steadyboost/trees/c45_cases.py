@@ -22,6 +22,8 @@ from steadyboost.trees.jit import inner, kernel
 ATTRIBUTE, FIRST, BRANCHES, PARENT, MAJORITY = 0, 1, 2, 3, 4
 # Columns of ``Nodes.values``.
 THRESHOLD, CASES, ERRORS = 0, 1, 2
+# Differences below this are rounding: the earlier test or class keeps its place.
+TIE = 1e-10
 # The branch of a case whose tested value is missing.
 MISSING = -1
 
@@ -217,7 +219,7 @@ def sum_up(nodes, node, first):
     best = first
     for c in range(nodes.weights.shape[1]):
         total += nodes.weights[node, c]
-        if nodes.weights[node, c] > nodes.weights[node, best]:
+        if nodes.weights[node, c] > nodes.weights[node, best] + TIE:
             best = c
     nodes.links[node, MAJORITY] = best
     nodes.values[node, CASES] = total

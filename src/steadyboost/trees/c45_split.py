@@ -15,13 +15,11 @@ Intelligence Research, 4, 77-90.
 import math
 from typing import NamedTuple
 
-from steadyboost.trees.c45_cases import MISSING, branch_of
+from steadyboost.trees.c45_cases import MISSING, TIE, branch_of
 from steadyboost.trees.jit import inner
 
 # C4.5's own tolerance, in bits for gains and in cases for errors.
 EPSILON = 1e-3
-# Differences of gain below this are rounding: the earlier test keeps its place.
-TIE = 1e-10
 # A sum of real weights may miss a whole number of cases by this much.
 ROUNDING = 1e-6
 # The gain of a test that is not allowed.

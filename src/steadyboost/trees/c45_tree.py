@@ -26,6 +26,7 @@ from steadyboost.trees.c45_cases import (
     MAJORITY,
     MISSING,
     THRESHOLD,
+    TIE,
     Nodes,
     branch_of,
 )
@@ -207,7 +208,8 @@ class C45Tree:
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
         """Most likely class of each case, the lowest of several."""
-        return self.distribution(X).argmax(axis=1)
+        shares = self.distribution(X)
+        return (shares >= shares.max(axis=1, keepdims=True) - TIE).argmax(axis=1)
 
     def to_text(
         self,

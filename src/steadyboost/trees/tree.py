@@ -45,6 +45,10 @@ class Binned:
     def n_features(self) -> int:
         return len(self.n_bins)
 
+    def take(self, rows: np.ndarray) -> "Binned":
+        packed = np.ascontiguousarray(self.packed[:, rows])
+        return Binned(packed, self.n_bins, self.has_missing, self.categorical)
+
     @property
     def layout(self) -> tuple[np.ndarray, ...]:
         return self.offsets, self.n_bins, self.has_missing, self.categorical

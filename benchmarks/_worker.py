@@ -1,0 +1,111 @@
+"""A process that fits and predicts one model on demand: a JSON order in, a JSON reply out.
+
+Arguments: name of the model, number of threads, folder of X.npy and y.npy.
+"""
+
+import gc
+import json
+import os
+import re
+import sys
+import warnings
+from pathlib import Path
+from time import perf_counter
+from typing import Any, TextIO
+
+import numpy as np
+import psutil
+from _models import MODELS
+
+PREDICT_SECONDS = 0.2  # repeat short predictions for at least this long
+
+
+def forget_peak() -> None:
+    """Have the high-water mark start anew, where the system can."""
+    try:
+        Path("/proc/self/clear_refs").write_text("5")
+    except OSError:
+        return
+
+
+def peak_memory() -> int:
+    """Most bytes that were resident.
+
+    On Linux ``ru_maxrss`` would count what the parent had when it started this process.
+    """
+    try:
+        status = Path("/proc/self/status").read_text()
+        return 1024 * int(re.search(r"VmHWM:\s*(\d+)", status)[1])
+    except (OSError, TypeError):
+        import resource
+
+        unit = 1 if sys.platform == "darwin" else 1024
+        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+class Session:
+    """The orders that a worker takes: its public methods."""
+
+    def __init__(self, name: str, threads: int, folder: Path):
+        self._model, self._threads = MODELS[name], threads
+        self._model.build(1, threads)  # so that the library is there before memory is counted
+        self._X, self._y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
+        self._fitted: Any = None
+
+    def first_fit(self, rounds: int) -> dict[str, Any]:
+        """The first fit of the process: memory that it needs over the data; a warm-up besides."""
+        gc.collect()
+        forget_peak()
+        before = psutil.Process().memory_info().rss
+        reply = self.fit(rounds)
+        return {**reply, "memory": peak_memory() - before}
+
+    def fit(self, rounds: int) -> dict[str, Any]:
+        model = self._model.build(rounds, self._threads)
+        gc.collect()
+        start = perf_counter()
+        model.fit(self._X, self._y)
+        return {"seconds": perf_counter() - start, "rounds": self._model.rounds_done(model)}
+
+    def train(self, rounds: int, rows: int) -> dict[str, Any]:
+        """Fit on some rows and keep the model for ``predict``; one prediction warms it up."""
+        classes, y = np.unique(self._y[:rows], return_inverse=True)
+        self._fitted = self._model.build(rounds, self._threads).fit(self._X[:rows], y)
+        self._fitted.predict_proba(self._X[:rows])
+        return {"rounds": self._model.rounds_done(self._fitted), "classes": len(classes)}
+
+    def predict(self, rows: int) -> dict[str, Any]:
+        X = self._X[:rows]
+        calls, start = 0, perf_counter()
+        while calls == 0 or perf_counter() - start < PREDICT_SECONDS:
+            self._fitted.predict_proba(X)
+            calls += 1
+        return {"seconds": (perf_counter() - start) / calls, "rows": len(X)}
+
+
+def obey(session: Session, order: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return getattr(session, order.pop("do"))(**order)
+    except Exception as error:  # any failure of a peer is a result to report
+        return {"error": f"{type(error).__name__}: {error}".splitlines()[0]}
+
+
+def own_output() -> TextIO:
+    """The parent's pipe; what libraries print goes to standard error instead."""
+    pipe = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    return pipe
+
+
+def main() -> None:
+    name, threads, folder = sys.argv[1:]
+    warnings.simplefilter("ignore")
+    output = own_output()
+    session = Session(name, int(threads), Path(folder))
+    print(json.dumps({"ready": True}), file=output)
+    for line in sys.stdin:
+        print(json.dumps(obey(session, json.loads(line))), file=output)
+
+
+if __name__ == "__main__":
+    main()

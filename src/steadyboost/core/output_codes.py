@@ -1,0 +1,52 @@
+"""What AdaBoost.OC and MSmoothBoost share: a coloured question each round."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from steadyboost.core.colorings import coloring_rule
+from steadyboost.core.estimator import BoostingClassifier
+from steadyboost.core.loop import Round
+from steadyboost.core.pairs import Pairs
+from steadyboost.core.rows import Rows
+from steadyboost.core.scores import softmax
+from steadyboost.learners.base import Question
+
+CLIP = 1e-10
+
+
+class OutputCodeClassifier(BoostingClassifier):
+    """Boosting with output codes: each round colours the labels and learns the colours."""
+
+    stops_when_perfect = False  # one perfect colouring does not separate k classes
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BoostingClassifier._parameter_constraints,
+        "coloring": [str, callable, "array-like"],
+    }
+
+    def __init__(self, estimator: Any = None, *, coloring: Any = "balanced", **shared: Any):
+        super().__init__(estimator, **shared)
+        self.coloring = coloring
+
+    def damping(self, against: np.ndarray) -> np.ndarray | float:
+        """ln of the factor on a row's pairs, from ln(sum of exp(S(l) - S(y)) over l != y)."""
+        return 0.0
+
+    def code(self, colors: np.ndarray) -> np.ndarray:
+        """What the answers 0 and 1 add to each class's score, before the step."""
+        return np.array([colors == 0, colors == 1], dtype=float)
+
+    def question(self, rows: Rows, round_: Round) -> Question:
+        """003, Fig. 3, first four lines of the loop; 000, Fig. 2, lines 1 to 4."""
+        pairs = Pairs(rows, self.damping)
+        rule = coloring_rule(self.coloring, self.n_classes_)
+        affinity = pairs.affinity() if rule.needs_affinity else None
+        colors = rule.draw(round_.t, self.n_classes_, affinity, round_.rng)
+        separated = pairs.ask(colors)
+        info = {"U": separated, "coloring": colors.tolist()}
+        return Question(colors[rows.y].astype(np.int32), rows.weights, 2, self.code(colors), info)
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """The sum of exp(S(l) - S(y)) is least where S is half the log-probability."""
+        return softmax(2 * scores)

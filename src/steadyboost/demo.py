@@ -1,0 +1,197 @@
+"""The demo: AdaBoost and its robust relatives on digits, some of whose labels are wrong."""
+
+import math
+import re
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from rich.table import Table
+from sklearn.datasets import load_digits
+from sklearn.ensemble import AdaBoostClassifier
+from sklearn.model_selection import train_test_split
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import get_tags
+
+import steadyboost
+from steadyboost.core.callbacks import Callback
+from steadyboost.core.estimator import BoostingClassifier
+from steadyboost.learners.tree import Tree
+from steadyboost.noise import corrupt
+from steadyboost.plots import Line, error_chart
+
+BASELINE = "scikit-learn AdaBoost"
+DEPTH = 3
+Tell = Callable[[str, int], None]  # what is going on, and how many rounds are newly done
+
+
+@dataclass(frozen=True)
+class Digits:
+    """Half of the digits to train on, with wrong labels among them; the other half is clean."""
+
+    X: np.ndarray
+    y: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+    @classmethod
+    def load(cls, noise: float, seed: int) -> "Digits":
+        X, y = load_digits(return_X_y=True)
+        X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=seed)
+        return cls(X, corrupt(y, noise, random_state=seed)[0], X_test, y_test)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one method did: errors in percent by round, and which test rows it got wrong."""
+
+    name: str
+    errors: list[float]
+    wrong: np.ndarray
+    seconds: float
+    messages: list[str] = field(default_factory=list)
+
+    @property
+    def rounds(self) -> int:
+        return len(self.errors)
+
+    @property
+    def error(self) -> float:
+        return self.errors[-1]
+
+    def speed_against(self, other: "Result") -> float:
+        """How many times as fast per round, as methods may stop at different rounds."""
+        return (other.seconds / other.rounds) / (self.seconds / self.rounds)
+
+
+class Tick(Callback):
+    """Tell of each round as it is done."""
+
+    def __init__(self, tell: Tell, name: str):
+        self.tell, self.name = tell, name
+
+    def on_round(self, run: Any) -> None:
+        self.tell(self.name, 1)
+
+
+def boosters() -> dict[str, type[BoostingClassifier]]:
+    """All public boosters that take many classes, by the names their papers give them."""
+    public = [getattr(steadyboost, name) for name in steadyboost.__all__]
+    return {
+        display_name(cls): cls
+        for cls in public
+        if isinstance(cls, type)
+        and issubclass(cls, BoostingClassifier)
+        and cls is not BoostingClassifier
+        and get_tags(cls()).classifier_tags.multi_class
+    }
+
+
+def display_name(cls: type) -> str:
+    """``AdaBoostM1Classifier`` is called AdaBoost.M1."""
+    return re.sub(r"^AdaBoost(?=[A-Z])", "AdaBoost.", cls.__name__.removesuffix("Classifier"))
+
+
+def run(rounds: int, noise: float, seed: int, tell: Tell) -> Iterator[Result]:
+    """Results of scikit-learn's AdaBoost, then of each of our boosters."""
+    digits = Digits.load(noise, seed)
+    tell(BASELINE, 0)
+    tree = DecisionTreeClassifier(max_depth=DEPTH)
+    theirs = AdaBoostClassifier(tree, n_estimators=rounds, random_state=seed)
+    yield measure(BASELINE, theirs, digits)
+    tell(BASELINE, rounds)
+    for name, cls in boosters().items():
+        tell(f"{name}: compiling, on first use only", 0)
+        warm_up(cls, digits)
+        tell(name, 0)
+        ours = cls(
+            Tree(max_depth=DEPTH),
+            n_estimators=rounds,
+            random_state=seed,
+            callbacks=[Tick(tell, name)],
+        )
+        result = measure(name, ours, digits)
+        tell(name, rounds - result.rounds)
+        yield result
+
+
+def warm_up(cls: type[BoostingClassifier], digits: Digits) -> None:
+    """Compile what the booster needs, so that its time is that of training alone."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        cls(Tree(max_depth=DEPTH), n_estimators=2).fit(digits.X, digits.y)
+
+
+def measure(name: str, model: Any, digits: Digits) -> Result:
+    """Fit and test a model; what it warns of is kept for the reader, not shown over the bar."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        start = time.perf_counter()
+        model.fit(digits.X, digits.y)
+        seconds = time.perf_counter() - start
+        wrong = [labels != digits.y_test for labels in model.staged_predict(digits.X_test)]
+    errors = [100 * float(row.mean()) for row in wrong]
+    return Result(name, errors, wrong[-1], seconds, [str(w.message) for w in caught])
+
+
+def table(results: list[Result]) -> Table:
+    """The results, the lowest errors in bold."""
+    baseline, lowest = results[0], min(result.error for result in results)
+    grid = Table(caption="* lowest error; speed: training time per round against scikit-learn's")
+    grid.add_column("method")
+    for title in ("rounds", "clean-test error", "fit time", "speed"):
+        grid.add_column(title, justify="right")
+    for result in results:
+        best = result.error == lowest
+        grid.add_row(
+            result.name + " *" * best,
+            str(result.rounds),
+            f"{result.error:.1f} %",
+            f"{result.seconds:.2f} s",
+            f"{result.speed_against(baseline):.1f}x",
+            style="bold green" if best else None,
+        )
+    return grid
+
+
+def conclusions(results: list[Result], rounds: int) -> list[str]:
+    """Sentences that the measured numbers bear out, and no others."""
+    baseline, *ours = results
+    best = min(ours, key=lambda result: result.error)
+    gain, margin = paired_difference(baseline.wrong, best.wrong)
+    verdict = "more" if abs(gain) > margin else "no more"
+    sentences = [
+        f"Of our {len(ours)} methods {best.name} makes the fewest errors on clean labels: "
+        f"{best.error:.1f} %, against {baseline.error:.1f} % for {BASELINE}.",
+        f"On the same {len(best.wrong)} test rows it is right {abs(gain):.1f} ± {margin:.1f} points "
+        f"{'more' if gain >= 0 else 'less'} often (95 % interval): {verdict} than the choice of "
+        "test rows explains.",
+    ]
+    for result in results:
+        if result.rounds < rounds:
+            reason = " ".join(result.messages) or "It had no reason to go on."
+            sentences.append(f"{result.name} stopped at round {result.rounds}: {reason}")
+    return [*sentences, "This is one split and one draw of the noise: try other values of --seed."]
+
+
+def paired_difference(wrong: np.ndarray, other: np.ndarray) -> tuple[float, float]:
+    """How many points the other is better, and half the width of its 95 % interval."""
+    points = 100.0 * (wrong.astype(float) - other)
+    return float(points.mean()), float(1.96 * points.std(ddof=1) / math.sqrt(len(points)))
+
+
+def picture(results: list[Result], rounds: int, noise: float, seed: int) -> str:
+    """The clean-test error by round, as SVG text."""
+    lowest = min(result.error for result in results)
+    lines = [
+        Line(r.name, r.errors, baseline=r is results[0], bold=r.error == lowest) for r in results
+    ]
+    return error_chart(
+        lines,
+        f"Clean-test error when {100 * noise:g} % of the training labels are wrong",
+        f"Handwritten digits, {len(results[0].wrong)} test rows, trees of depth {DEPTH}; "
+        f"steadyboost demo --rounds {rounds} --noise {noise:g} --seed {seed}",
+    )

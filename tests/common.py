@@ -1,0 +1,95 @@
+"""Every booster, and the small problems and comparisons that their tests share."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
+
+import steadyboost
+from steadyboost.core.estimator import BoostingClassifier
+
+
+def is_booster(item):
+    """Whether a public name is a booster to be tested."""
+    concrete = isinstance(item, type) and item is not BoostingClassifier
+    return concrete and issubclass(item, BoostingClassifier)
+
+
+PUBLIC = [getattr(steadyboost, name) for name in steadyboost.__all__]
+BOOSTERS = [item for item in PUBLIC if is_booster(item)]
+LEARNERS = {"default": None, "sklearn": DecisionTreeClassifier(max_depth=2)}
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+each_booster = pytest.mark.parametrize("booster", BOOSTERS, ids=lambda booster: booster.__name__)
+each_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS.keys())
+each_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys())
+
+
+def make(booster, **params):
+    """A small, reproducible instance."""
+    return booster(**{"n_estimators": 5, "random_state": 0, **params})
+
+
+def problem(n=240, k=3, n_features=6, noise=0.1, seed=0):
+    """Overlapping classes with wrong labels, so that no shallow tree is perfect."""
+    return make_classification(
+        n_samples=n,
+        n_features=n_features,
+        n_informative=4,
+        n_redundant=0,
+        n_classes=k,
+        n_clusters_per_class=1,
+        flip_y=noise,
+        random_state=seed,
+    )
+
+
+def table(n=120, seed=0):
+    """Columns of a mixed table with gaps, as lists, and labels that need all of them."""
+    rng = np.random.default_rng(seed)
+    size, weight = rng.normal(size=n), rng.normal(size=n)
+    colour = rng.choice(["red", "green", "blue", "grey"], size=n)
+    missing = rng.random(n) < 0.2
+    y = (size > 0).astype(int) + np.isin(colour, ["green", "grey"]) * (weight > 0)
+    columns = {
+        "size": [None if gap else float(v) for v, gap in zip(size, missing, strict=True)],
+        "colour": [None if i % 17 == 0 else str(c) for i, c in enumerate(colour)],
+        "weight": weight.tolist(),
+    }
+    return columns, y
+
+
+def numeric_columns(X):
+    """The columns of an array by name."""
+    return {f"x{j}": X[:, j].tolist() for j in range(X.shape[1])}
+
+
+def quiet(call, *args, **options):
+    """The result of a call whose warnings do not matter here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call(*args, **options)
+
+
+def assert_same_model(one, other, X):
+    """The same steps and scores, bit for bit."""
+    np.testing.assert_array_equal(one.classes_, other.classes_)
+    np.testing.assert_array_equal(one.estimator_weights_, other.estimator_weights_)
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+def assert_usable(model, X):
+    """At least one round, and sound probabilities that agree with the predictions."""
+    proba = model.predict_proba(X)
+    assert model.n_iter_ >= 1
+    assert proba.shape == (len(X), len(model.classes_))
+    assert np.isfinite(model.decision_function(X)).all()
+    assert ((proba >= 0) & (proba <= 1)).all()
+    np.testing.assert_allclose(proba.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[proba.argmax(axis=1)])

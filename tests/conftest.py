@@ -1,0 +1,22 @@
+"""What all tests share: the path to their helpers, and the user's data folder."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from steadyboost.datasets import load
+from steadyboost.datasets.errors import Unavailable
+from steadyboost.datasets.folder import data_folder
+
+
+@pytest.fixture(scope="session")
+def from_folder():
+    """A function that loads a data set by name; the test is skipped where there is no folder."""
+    try:
+        data_folder()
+    except Unavailable as reason:
+        pytest.skip(f"needs real data, but {reason}")
+    return load
