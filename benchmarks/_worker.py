@@ -1,6 +1,6 @@
 """A process that fits and predicts one model on demand: a JSON order in, a JSON reply out.
 
-Arguments: name of the model, number of threads, folder of X.npy and y.npy.
+Arguments: name of the model, number of threads.
 """
 
 import gc
@@ -46,11 +46,15 @@ def peak_memory() -> int:
 class Session:
     """The orders that a worker takes: its public methods."""
 
-    def __init__(self, name: str, threads: int, folder: Path):
+    def __init__(self, name: str, threads: int):
         self._model, self._threads = MODELS[name], threads
-        self._model.build(1, threads)  # so that the library is there before memory is counted
-        self._X, self._y = np.load(folder / "X.npy"), np.load(folder / "y.npy")
         self._fitted: Any = None
+
+    def load(self, folder: str) -> dict[str, Any]:
+        """Load the library and the data, so that neither is in what a fit needs."""
+        self._model.build(1, self._threads)
+        self._X, self._y = np.load(Path(folder, "X.npy")), np.load(Path(folder, "y.npy"))
+        return {"rows": len(self._y)}
 
     def first_fit(self, rounds: int) -> dict[str, Any]:
         """The first fit of the process: memory that it needs over the data; a warm-up besides."""
@@ -68,11 +72,12 @@ class Session:
         return {"seconds": perf_counter() - start, "rounds": self._model.rounds_done(model)}
 
     def train(self, rounds: int, rows: int) -> dict[str, Any]:
-        """Fit on some rows and keep the model for ``predict``; one prediction warms it up."""
-        classes, y = np.unique(self._y[:rows], return_inverse=True)
-        self._fitted = self._model.build(rounds, self._threads).fit(self._X[:rows], y)
-        self._fitted.predict_proba(self._X[:rows])
-        return {"rounds": self._model.rounds_done(self._fitted), "classes": len(classes)}
+        """Keep a model of some rows, with every class, to predict with; a first call warms it."""
+        first_of_class = np.unique(self._y, return_index=True)[1]
+        used = np.union1d(np.arange(min(rows, len(self._y))), first_of_class)
+        self._fitted = self._model.build(rounds, self._threads).fit(self._X[used], self._y[used])
+        self._fitted.predict_proba(self._X[used])
+        return {"rounds": self._model.rounds_done(self._fitted)}
 
     def predict(self, rows: int) -> dict[str, Any]:
         X = self._X[:rows]
@@ -98,11 +103,10 @@ def own_output() -> TextIO:
 
 
 def main() -> None:
-    name, threads, folder = sys.argv[1:]
+    name, threads = sys.argv[1:]
     warnings.simplefilter("ignore")
     output = own_output()
-    session = Session(name, int(threads), Path(folder))
-    print(json.dumps({"ready": True}), file=output)
+    session = Session(name, int(threads))
     for line in sys.stdin:
         print(json.dumps(obey(session, json.loads(line))), file=output)
 

@@ -3,8 +3,9 @@
 import os
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -20,19 +21,20 @@ UsageError: Any = typer.BadParameter.__bases__[0]
 class OneSentence(TyperGroup):
     """Says what is wrong in one sentence on the standard error, not in a box below the usage."""
 
-    def main(self, *args: Any, standalone_mode: bool = True, **options: Any) -> Any:
+    def main(self, args: Sequence[str] | None = None, **options: Any) -> Any:
+        standalone = options.pop("standalone_mode", True)
         try:
-            result = super().main(*args, standalone_mode=False, **options)
+            result = super().main(args, **options, standalone_mode=False)
         except UsageError as error:
             fail(error.format_message(), 2)
         except OSError as error:
-            fail(f"{error.strerror}: {error.filename}", 1)
-        if standalone_mode:
+            fail(str(error), 1)
+        if standalone:
             sys.exit(result if isinstance(result, int) else 0)
         return result
 
 
-def fail(message: str, code: int) -> None:
+def fail(message: str, code: int) -> NoReturn:
     """End the program."""
     print(f"steadyboost: {message}", file=sys.stderr)
     sys.exit(code)
@@ -73,7 +75,7 @@ def check_noise(noise: float) -> float:
 def check_output(output: Path, force: bool) -> None:
     """Refuse before the work is done, not after."""
 
-    def refuse(reason: str) -> None:
+    def refuse(reason: str) -> NoReturn:
         raise typer.BadParameter(reason, param_hint="'--output'")
 
     if output.suffix.lower() != ".svg":

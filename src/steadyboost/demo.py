@@ -166,15 +166,19 @@ def conclusions(results: list[Result], rounds: int) -> list[str]:
     sentences = [
         f"Of our {len(ours)} methods {best.name} makes the fewest errors on clean labels: "
         f"{best.error:.1f} %, against {baseline.error:.1f} % for {BASELINE}.",
-        f"On the same {len(best.wrong)} test rows it is right {abs(gain):.1f} ± {margin:.1f} points "
-        f"{'more' if gain >= 0 else 'less'} often (95 % interval): {verdict} than the choice of "
-        "test rows explains.",
+        f"On the same {len(best.wrong)} test rows it is right {abs(gain):.1f} ± {margin:.1f} "
+        f"points {'more' if gain >= 0 else 'less'} often (95 % interval): {verdict} than the "
+        "choice of test rows explains.",
     ]
     for result in results:
-        if result.rounds < rounds:
-            reason = " ".join(result.messages) or "It had no reason to go on."
-            sentences.append(f"{result.name} stopped at round {result.rounds}: {reason}")
+        sentences += remarks(result, rounds)
     return [*sentences, "This is one split and one draw of the noise: try other values of --seed."]
+
+
+def remarks(result: Result, rounds: int) -> list[str]:
+    """That a method stopped early, and what it warned of."""
+    stopped = [f"stopped at round {result.rounds}."] if result.rounds < rounds else []
+    return [f"{result.name}: {words}" for words in (*stopped, *dict.fromkeys(result.messages))]
 
 
 def paired_difference(wrong: np.ndarray, other: np.ndarray) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 900, 62, 630, 84, 60  # RIGHT: where the labels' column begins
 LABEL_GAP = 21
+FONTS = "system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif"
 INK, QUIET, GRID = "#24292f", "#57606a", "#e4e8ec"
 # Told apart by most colour-blind readers (after Okabe and Ito), the quiet grey for a baseline.
 BASELINE_COLOR = "#6e7781"
@@ -93,7 +94,7 @@ def _head(height: int, title: str, subtitle: str) -> list[str]:
     return [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
         f'width="{WIDTH}" height="{height}" role="img" aria-label={quoteattr(title)} '
-        "font-family=\"system-ui, -apple-system, 'Segoe UI', Roboto, Helvetica, Arial, sans-serif\" "
+        f"font-family={quoteattr(FONTS)} "
         f'font-size="13" fill="{INK}">',
         f"<title>{escape(title)}</title>",
         f'<rect width="{WIDTH}" height="{height}" rx="8" fill="#ffffff"/>',
@@ -136,9 +137,8 @@ def _ticks(top: float) -> Iterable[int]:
 
 
 def _round_ticks(n_rounds: int) -> list[int]:
-    """Round 1 and multiples of a round number, without one that would touch the 1."""
     step = _spacing(n_rounds)
-    return [1, *(t for t in range(step, n_rounds + 1, step) if t > max(1, step / 4))]
+    return sorted({1, *range(step, n_rounds + 1, step)})
 
 
 def _curve(frame: Frame, line: Line, style: Style) -> str:
@@ -173,7 +173,7 @@ def _labels(frame: Frame, lines: Sequence[Line], styles: Sequence[Style]) -> Ite
         yield (
             f'<text x="{x}" y="{place + 4.5:.1f}" font-weight="{weight}">'
             f'<tspan fill="{style.color}">{line.values[-1]:.1f} %</tspan>'
-            f'<tspan x="{x + 54}">{escape(line.name)}</tspan></text>'
+            f'<tspan x="{x + 58}">{escape(line.name)}</tspan></text>'
         )
 
 

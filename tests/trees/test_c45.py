@@ -1,42 +1,18 @@
-"""C4.5 against its slow twin, known trees, and what must always hold."""
+"""C4.5 against its slow twin and against trees that Quinlan's program prints."""
 
-import json
-import os
 import sys
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sklearn.datasets import load_iris, load_wine
 
-from steadyboost.trees.c45 import grow_c45, presort
+from steadyboost.trees.c45 import grow_c45
 from steadyboost.trees.c45_prune import extra_errors
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from reference import c45 as twin
-
-GOLF = """
-sunny 85 85 false no
-sunny 80 90 true no
-overcast 83 78 false yes
-rain 70 96 false yes
-rain 68 80 false yes
-rain 65 70 true no
-overcast 64 65 true yes
-sunny 72 95 false no
-sunny 69 70 false yes
-rain 75 80 false yes
-sunny 75 70 true yes
-overcast 72 90 true yes
-overcast 81 75 false yes
-rain 71 80 true no
-"""
-GOLF_FEATURES = ["outlook", "temperature", "humidity", "windy"]
-GOLF_VALUES = [["sunny", "overcast", "rain"], None, None, ["true", "false"]]
-GOLF_CLASSES = ["Play", "Don't Play"]
+from reference.c45_data import GOLF_CLASSES, GOLF_FEATURES, GOLF_VALUES, golf, made_up, real
 
 GOLF_TREE = """\
 outlook = overcast: Play (4.0)
@@ -56,57 +32,6 @@ petal width > 0.6 :
 |   |   petal length > 4.9 :
 |   |   |   petal width <= 1.5 : virginica (3.0)
 |   |   |   petal width > 1.5 : versicolor (3.0/1.0)"""
-
-
-def golf():
-    """Quinlan's fourteen days."""
-    rows = [line.split() for line in GOLF.split("\n") if line]
-    names = GOLF_VALUES[0], GOLF_VALUES[3]
-    X = [[names[0].index(r[0]), float(r[1]), float(r[2]), names[1].index(r[3])] for r in rows]
-    return np.array(X), [3, 0, 0, 2], np.array([r[4] == "no" for r in rows], int), 2
-
-
-def made_up(seed, n_rows=150, n_classes=3, missing=0.1):
-    """Two continuous and two discrete attributes that matter, one of each that does not."""
-    rng = np.random.default_rng(seed)
-    X = np.column_stack(
-        [
-            rng.normal(size=(n_rows, 2)),
-            rng.integers(0, 3, n_rows),
-            rng.integers(0, 4, n_rows),
-            rng.normal(size=n_rows),
-            rng.integers(0, 5, n_rows),
-        ]
-    )
-    score = X[:, 0] + (X[:, 2] == 1) * X[:, 1] + 0.7 * X[:, 3] + 0.4 * rng.normal(size=n_rows)
-    y = np.digitize(score, np.quantile(score, np.linspace(0, 1, n_classes + 1)[1:-1]))
-    X[rng.random(X.shape) < missing] = np.nan
-    weights = rng.exponential(size=n_rows)
-    return X, [0, 0, 3, 4, 0, 5], y, weights * n_rows / weights.sum(), n_classes
-
-
-def real(name, n_rows):
-    """Some rows of a data set in the user's folder, as coded arrays."""
-    folder = os.environ.get("STEADYBOOST_DATA")
-    if not folder:
-        pytest.skip("STEADYBOOST_DATA does not name a folder with data sets")
-    entry = json.loads((Path(folder) / "schema.json").read_text())[name]
-    parts = ["" if part == "all" else f".{part}" for part in entry["splits"]]
-    files = [Path(folder) / f"{name}{part}.csv.gz" for part in parts]
-    frame = pd.concat([pd.read_csv(f, dtype=str, keep_default_na=False) for f in files])
-    frame = frame.sample(n=min(n_rows, len(frame)), random_state=0)
-    y, classes = pd.factorize(frame.pop("target"), sort=True)
-    columns, n_values = [], []
-    for column in frame:
-        known = frame[column].where(frame[column] != "?")
-        if entry["columns"].get(column, entry["columns"].get("*")) == "numeric":
-            columns.append(pd.to_numeric(known).to_numpy(float))
-            n_values.append(0)
-        else:
-            codes, values = pd.factorize(known, sort=True)
-            columns.append(np.where(codes < 0, np.nan, codes))
-            n_values.append(len(values))
-    return np.column_stack(columns), n_values, y, len(classes)
 
 
 def same(tree, node, index=0):
@@ -130,23 +55,6 @@ def compare(X, n_values, y, weights, n_classes, **options):
     shares = [twin.distribution(node, x) for x in X]
     np.testing.assert_allclose(tree.distribution(X), shares, atol=1e-10)
     return tree
-
-
-def equal(one, other):
-    """Check that two trees are the same up to rounding."""
-    for name in ("attribute", "first_child", "n_branches", "majority"):
-        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-    for name in ("threshold", "class_weights", "errors"):
-        np.testing.assert_allclose(getattr(one, name), getattr(other, name), atol=1e-8)
-
-
-def unpruned_estimate(tree, confidence=0.25):
-    """Errors that C4.5 charges to the leaves of an unpruned tree."""
-    leaves = tree.attribute < 0
-    cases, classes = tree.cases[leaves], tree.class_weights[leaves]
-    errors = cases - classes.max(axis=1)
-    extra = [twin.add_errs(n, e, confidence) for n, e in zip(cases, errors, strict=True)]
-    return errors.sum() + sum(extra)
 
 
 OPTIONS = [
@@ -231,137 +139,6 @@ def test_limit_of_errors_is_that_of_the_book():
         assert extra_errors(n, e, *level) == pytest.approx(twin.add_errs(n, e, 0.25))
 
 
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), missing=st.sampled_from([0.0, 0.2]), prune=st.booleans())
-def test_leaves_share_the_whole_weight(seed, missing, prune):
-    X, n_values, y, weights, k = made_up(seed, missing=missing)
-    tree = grow_c45(X, n_values, y, weights, k, prune=prune)
-    leaves = tree.attribute < 0
-    totals = np.bincount(y, weights, k)
-    np.testing.assert_allclose(tree.class_weights[leaves].sum(axis=0), totals)
-    np.testing.assert_allclose(tree.distribution(X).sum(axis=1), 1.0)
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), prune=st.booleans())
-def test_weight_two_is_a_doubled_row(seed, prune):
-    X, n_values, y, _, k = made_up(seed)
-    times = np.random.default_rng(seed).integers(1, 3, len(y))
-    again = np.repeat(np.arange(len(y)), times)
-    weighted = grow_c45(X, n_values, y, times.astype(float), k, prune=prune)
-    doubled = grow_c45(X[again], n_values, y[again], np.ones(len(again)), k, prune=prune)
-    equal(weighted, doubled)
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), prune=st.booleans())
-def test_rows_without_weight_are_not_there(seed, prune):
-    X, n_values, y, weights, k = made_up(seed)
-    there = np.random.default_rng(seed).random(len(y)) < 0.8
-    options = {"prune": prune}
-    whole = grow_c45(X, n_values, y, weights * there, k, **options)
-    part = grow_c45(X[there], n_values, y[there], weights[there], k, **options)
-    equal(whole, part)
-
-
-@settings(max_examples=25, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), raising=st.booleans())
-def test_pruning_does_not_raise_the_estimated_errors(seed, raising):
-    X, n_values, y, weights, k = made_up(seed)
-    before = grow_c45(X, n_values, y, weights, k, prune=False)
-    after = grow_c45(X, n_values, y, weights, k, subtree_raising=raising)
-    # C4.5 gives 0.1 errors away for each test that it removes.
-    removed = (before.attribute >= 0).sum() - (after.attribute >= 0).sum()
-    assert after.errors[0] <= unpruned_estimate(before) + 0.1 * removed + 1e-9
-    assert after.n_nodes <= before.n_nodes
-    leaves = after.attribute < 0
-    assert after.errors[0] == pytest.approx(after.errors[leaves].sum())
-
-
 def test_many_missing_values_outgrow_the_first_lists():
     X, n_values, y, weights, k = made_up(5, n_rows=400, missing=0.6)
     compare(X, n_values, y, weights, k, min_cases=1.0, confidence=0.9)
-
-
-def test_many_nodes_outgrow_the_first_arrays():
-    rng = np.random.default_rng(0)
-    X = rng.integers(0, 40, (1500, 4)).astype(float)
-    y = rng.integers(0, 2, 1500)
-    tree = grow_c45(X, [40] * 4, y, np.ones(1500), 2, prune=False)
-    assert tree.n_nodes > 256
-    np.testing.assert_allclose(tree.class_weights[tree.attribute < 0].sum(axis=0), np.bincount(y))
-
-
-@pytest.mark.parametrize(
-    ("X", "n_values", "y"),
-    [
-        ([[1.0], [2.0], [3.0], [4.0]], [0], [1, 1, 1, 1]),
-        ([[1.0]], [0], [1]),
-        ([[5.0, 1.0]] * 6, [0, 3], [0, 0, 1, 1, 1, 1]),
-        ([[np.nan, np.nan]] * 6, [0, 3], [0, 0, 1, 1, 1, 1]),
-        (np.empty((6, 0)), [], [0, 0, 1, 1, 1, 1]),
-    ],
-)
-def test_nothing_to_split_on_gives_a_leaf(X, n_values, y):
-    tree = grow_c45(X, n_values, y, np.ones(len(y)), 2)
-    assert (tree.n_nodes, tree.n_leaves, tree.depth) == (1, 1, 0)
-    assert (tree.predict(X) == 1).all()
-    assert tree.to_text(["a", "b"], ["no", "yes"]).startswith("yes (")
-
-
-def test_no_weight_at_all_gives_an_empty_leaf():
-    tree = grow_c45([[1.0], [2.0]], [0], [1, 1], np.zeros(2), 2)
-    np.testing.assert_array_equal(tree.distribution([[1.0]]), [[1.0, 0.0]])
-
-
-def test_ties_go_to_the_lowest_attribute_and_threshold():
-    X = np.array([[0, 0], [0, 0], [1, 1], [1, 1], [2, 2], [2, 2]], float)
-    y = np.array([0, 0, 1, 1, 0, 0])
-    tree = grow_c45(X, [0, 0], y, np.ones(6), 2, mdl_correction=False, prune=False)
-    assert tree.attribute[0] == 0
-    assert tree.threshold[0] == 0.0
-
-
-def test_presorted_rows_give_the_same_tree():
-    X, n_values, y, weights, k = made_up(7)
-    order = presort(X, n_values)
-    before = order.copy()
-    equal(
-        grow_c45(np.asfortranarray(X), n_values, y, weights, k, order=order),
-        grow_c45(X, n_values, y, weights, k),
-    )
-    np.testing.assert_array_equal(order, before)
-
-
-def test_neighbouring_and_infinite_values_are_cut_apart():
-    near = np.nextafter(1.0, 2.0)
-    for low, high in ((1.0, near), (-np.inf, np.inf), (1e308, 1.5e308), (3.0, np.inf)):
-        X = np.array([[low]] * 5 + [[high]] * 5)
-        tree = grow_c45(X, [0], [0] * 5 + [1] * 5, np.ones(10), 2)
-        assert tree.threshold[0] == low
-        assert (tree.predict(X) == [0] * 5 + [1] * 5).all()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"y": [0, 2]}, "n_classes"),
-        ({"weights": [1.0, -1.0]}, "negative"),
-        ({"weights": [1.0]}, "each row"),
-        ({"n_values": [0, 0]}, "n_values"),
-        ({"confidence": 0.0}, "confidence"),
-        ({"order": np.zeros((1, 3), np.int32)}, "presort"),
-    ],
-)
-def test_wrong_arguments_are_refused(change, message):
-    arguments = {
-        "X": [[1.0], [2.0]],
-        "n_values": [0],
-        "y": [0, 1],
-        "weights": [1.0, 1.0],
-        "n_classes": 2,
-    }
-    with pytest.raises(ValueError, match=message):
-        grow_c45(**(arguments | change))
-    with pytest.raises(ValueError, match="columns"):
-        grow_c45(**arguments).predict([[1.0, 2.0]])

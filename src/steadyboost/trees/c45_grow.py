@@ -62,7 +62,7 @@ def choose_test(data, nodes, node, work, low, high, rules):
     gains, infos, cuts = work.tests[0], work.tests[1], work.tests[2]
     for f in range(gains.size):
         gains[f] = 0.0
-    # A discrete attribute is tested once on a path.
+    # A discrete attribute is tested once on a path; a continuous one gets its gain below.
     above = nodes.links[node, PARENT]
     while above >= 0:
         gains[nodes.links[above, ATTRIBUTE]] = REJECTED

@@ -44,8 +44,6 @@ SAME_SIZE = 1e-9
 # Upper quantiles of the normal distribution, between which C4.5 interpolates.
 TAILS = (0.0, 0.001, 0.005, 0.01, 0.05, 0.10, 0.20, 0.40, 1.00)
 DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
-
-
 # Columns of the stack, and what there is to do with a node: give it its cases and those of its
 # branches to them; when these are pruned, try the largest in its place; then choose.
 NODE, TASK, LOW, HIGH = 0, 1, 2, 3
@@ -222,6 +220,7 @@ def prune_on(data, nodes, stack, top, cases, branches, level, raising):
             if not decide(nodes, node, errors[SO_FAR], level):
                 top -= 1
         elif task == ESTIMATE and (is_leaf or errors[SO_FAR] > errors[ENOUGH]):
+            # A branch that has lost already is not looked into.
             count_classes(data.labels, cases, low, high, cases.classes)
             errors[SO_FAR] += leaf_errors(cases.classes, level)
             top -= 1

@@ -1,0 +1,152 @@
+"""Speed and memory against scikit-learn, LightGBM and XGBoost, interleaved in one run.
+
+``python benchmarks/speed.py`` takes about 20 minutes on two cores and wants the machine to
+itself; ``--quick`` only shows that everything works.
+"""
+
+import argparse
+import os
+import platform
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import gettempdir
+
+import psutil
+from _bars import Bar, all_bars
+from _harness import Clock, SetRun, set_cost
+from _models import MODELS
+from _report import all_sheets, write_docs
+from _results import Results, load
+from _sets import SETS
+from _startup import SECONDS as STARTUP_SECONDS
+from _startup import measure_startup
+from rich.console import Console
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("steadyboost", "numpy", "numba", "scikit-learn", "lightgbm", "xgboost")
+BUSY = 0.5  # load average above which timings suffer
+MIN_REPEATS, QUICK_REPEATS = 5, 2
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    add = parser.add_argument
+    add("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET", help=_names(SETS))
+    add("--models", nargs="+", choices=MODELS, default=list(MODELS), help=_names(MODELS))
+    add("--repeats", type=int, help=f"{MIN_REPEATS} by default, {QUICK_REPEATS} with --quick")
+    add("--quick", action="store_true", help="tiny sizes: shows that it works, measures nothing")
+    add("--json", type=Path, help="where results go (benchmarks/results/speed.json)")
+    add("--chart", type=Path, help="where the chart goes (docs/images/speed.png)")
+    add("--write-docs", action="store_true", help="write the tables into docs/performance.md")
+    add("--from-json", type=Path, help="report an earlier run's results instead of measuring")
+    arguments = parser.parse_args()
+    if arguments.quick and arguments.write_docs:
+        parser.error("--write-docs wants the figures of a full run, without --quick")
+    return with_defaults(arguments)
+
+
+def _names(choices: dict) -> str:
+    return "some of " + ", ".join(choices)
+
+
+def with_defaults(arguments: argparse.Namespace) -> argparse.Namespace:
+    """A quick run leaves the results of the last full run alone."""
+    quick = arguments.quick
+    scratch = Path(gettempdir(), "steadyboost-speed-quick")
+    arguments.repeats = arguments.repeats or (QUICK_REPEATS if quick else MIN_REPEATS)
+    arguments.json = arguments.json or (
+        scratch.with_suffix(".json") if quick else ROOT / "benchmarks/results/speed.json"
+    )
+    arguments.chart = arguments.chart or (
+        scratch.with_suffix(".png") if quick else ROOT / "docs/images/speed.png"
+    )
+    return arguments
+
+
+def machine_facts() -> dict[str, str]:
+    facts = {
+        "processor": _processor(),
+        "cores": f"{os.cpu_count()}",
+        "memory": f"{psutil.virtual_memory().total / 2**30:.0f} GB",
+        "system": f"{platform.system()} {platform.machine()}",
+        "load at the start": f"{psutil.getloadavg()[0]:.2f}",
+        "Python": platform.python_version(),
+    }
+    return facts | {package: _version(package) for package in PACKAGES}
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor())
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def installed(models: list[str], results: Results, console: Console) -> list[str]:
+    """The models whose package is there; a line for each that is not."""
+    missing = [model for model in models if find_spec(MODELS[model].package) is None]
+    for model in missing:
+        results.problems.append(f"{MODELS[model].label}: not installed")
+        console.print(f"  [yellow]{results.problems[-1]}[/]", highlight=False)
+    return [model for model in models if model not in missing]
+
+
+def measure(arguments: argparse.Namespace, console: Console) -> Results:
+    now = datetime.now(UTC).strftime("%Y-%m-%d")
+    results = Results(now, arguments.quick, arguments.repeats, machine_facts())
+    if float(results.machine["load at the start"]) > BUSY:
+        console.print("[yellow]The machine is busy: timings will be unsteady.[/]")
+    models = installed(arguments.models, results, console)
+    costs = [set_cost(SETS[name], arguments.repeats) for name in arguments.sets]
+    clock = Clock(console, STARTUP_SECONDS * arguments.repeats + sum(costs))
+    measure_startup(results, clock)
+    for name in arguments.sets:
+        SetRun(name, models, results, clock).run()
+    return results
+
+
+def draw_chart(results: Results, path: Path, console: Console) -> None:
+    if find_spec("matplotlib") is None:
+        console.print("  [yellow]chart: matplotlib is not installed[/]")
+        return
+    from _chart import draw
+
+    draw(results, path)
+    console.print(f"chart: {path}")
+
+
+def show(results: Results, bars: list[Bar], console: Console) -> None:
+    for sheet in all_sheets(results, bars):
+        sheet.show(console)
+    for problem in results.problems:
+        console.print(f"[yellow]{problem}[/]", highlight=False)
+    if results.quick:
+        console.print("[bold red]QUICK RUN: tiny sizes, so these figures mean nothing.[/]")
+
+
+def main() -> None:
+    arguments, console = parse(), Console()
+    results = load(arguments.from_json) if arguments.from_json else measure(arguments, console)
+    bars = all_bars(results)
+    if not arguments.from_json:
+        results.save(arguments.json, [bar.as_json() for bar in bars])
+        console.print(f"results: {arguments.json}")
+    draw_chart(results, arguments.chart, console)
+    show(results, bars, console)
+    if arguments.write_docs:
+        write_docs(ROOT / "docs/performance.md", all_sheets(results, bars))
+
+
+if __name__ == "__main__":
+    main()
