@@ -11,7 +11,7 @@ from _results import Results
 from _sets import SETS
 
 matplotlib.use("Agg")  # a file, whether or not there is a display
-import matplotlib.pyplot as plt  # noqa: E402
+import matplotlib.pyplot as plt
 
 COLOURS = {"adaboost": "#c44e52", "hgb": "#dd8452", "lightgbm": "#55a868", "xgboost": "#4c72b0"}
 

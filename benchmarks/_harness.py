@@ -28,13 +28,10 @@ class Clock:
 
     @contextmanager
     def step(self, text: str, cost: float) -> Iterator[None]:
-        gone = perf_counter() - self.start
-        left = f", about {_minutes(gone / self.done * (self.total - self.done))} left"
-        self.console.print(
-            f"[dim]{self.done / self.total:4.0%}[/] {text} "
-            f"[dim]({_minutes(gone)} gone{left if self.done else ''})[/]",
-            highlight=False,
-        )
+        gone, share = perf_counter() - self.start, self.done / self.total
+        left = f", about {_minutes(gone / share - gone)} left" if share else ""
+        line = f"[dim]{share:4.0%}[/] {text} [dim]({_minutes(gone)} gone{left})[/]"
+        self.console.print(line, highlight=False)
         yield
         self.done += cost
 
@@ -66,7 +63,7 @@ class Series:
     def prepare(self, folder: Path) -> None:
         self.child.ask("load", folder=str(folder))
         reply = self.child.ask_rounds("first_fit", self.fits.rounds[0])
-        self.fits.memory = reply["memory"]
+        self.fits.memory, self.fits.code = reply["memory"], reply["code"]
 
     def fit(self) -> None:
         few, more = (self.child.ask_rounds("fit", rounds) for rounds in self.fits.rounds)

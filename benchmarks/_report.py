@@ -1,7 +1,5 @@
 """The tables of a run: for the terminal, and as Markdown in the documentation."""
 
-import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,9 +10,10 @@ from _sets import SETS
 from rich.console import Console
 from rich.table import Table
 
+VERDICTS = {"PASS": "[green]PASS[/]", "FAIL": "[bold red]FAIL[/]"}
 START_LABELS = {
     "import steadyboost": "`import steadyboost`",
-    "import SAMMEClassifier": "`from steadyboost import SAMMEClassifier` (with scikit-learn, numba)",
+    "import SAMMEClassifier": "`from steadyboost import SAMMEClassifier`, scikit-learn included",
     "import scikit-learn's AdaBoost": "`from sklearn.ensemble import AdaBoostClassifier`",
     "compile": "first fit ever: compilation",
     "first fit of a process": "first fit of any later process, 500 rows",
@@ -36,7 +35,7 @@ class Sheet:
         for number, column in enumerate(self.header):
             table.add_column(column, justify="left" if number == 0 else "right")
         for row in self.rows:
-            table.add_row(*(cell.replace("`", "") for cell in row))
+            table.add_row(*(VERDICTS.get(cell, cell.replace("`", "")) for cell in row))
         console.print(table)
 
     def markdown(self) -> str:
@@ -47,6 +46,7 @@ class Sheet:
 def all_sheets(results: Results, bars: list[Bar]) -> list[Sheet]:
     return [
         _machine_sheet(results),
+        _data_sheet(results),
         _fit_sheet(results),
         _prediction_sheet(results),
         _start_sheet(results),
@@ -57,10 +57,9 @@ def all_sheets(results: Results, bars: list[Bar]) -> list[Sheet]:
 def duration(seconds: float | None) -> str:
     if seconds is None:
         return ""
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6)):
-        if abs(seconds) >= size:
-            break
-    return f"{_three_digits(seconds / size)} {unit}"
+    units = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}
+    unit = next((unit for unit, size in units.items() if abs(seconds) >= size), "µs")
+    return f"{_three_digits(seconds / units[unit])} {unit}"
 
 
 def times(number: float | None) -> str:
@@ -76,11 +75,6 @@ def _megabytes(size: int | None) -> str:
     return "" if size is None else f"{_three_digits(size / 1e6)} MB"
 
 
-def _shape(results: Results, name: str) -> str:
-    rows, columns, classes = results.shapes[name]
-    return f"{SETS[name].title} ({rows:,} × {columns}, {classes} classes)"
-
-
 def _machine_sheet(results: Results) -> Sheet:
     rows = [[key, value] for key, value in results.machine.items()]
     rows.append(["date", results.date])
@@ -88,9 +82,19 @@ def _machine_sheet(results: Results) -> Sheet:
     return Sheet("machine", "Machine", ["", "value"], rows)
 
 
+def _data_sheet(results: Results) -> Sheet:
+    header = ["data set", "rows", "columns", "classes", *(model.label for model in MODELS.values())]
+    rows = []
+    for name, shape in results.shapes.items():
+        fits = [results.fits_of(name, model, 1) for model in MODELS]
+        rounds = ["{} and {}".format(*record.rounds) if record else "" for record in fits]
+        rows.append([SETS[name].title, *(f"{number:,}" for number in shape), *rounds])
+    return Sheet("data", "Data sets, and rounds whose times are compared", header, rows)
+
+
 def _fit_sheet(results: Results) -> Sheet:
     header = ["data set", "model", "round", "round, 2 threads", "tree", "fixed cost"]
-    header += ["round over ours", "tree over ours", "peak memory"]
+    header += ["round over ours", "tree over ours", "peak memory", "of it code"]
     rows = [row for name in results.shapes for row in _fit_rows(results, name)]
     return Sheet("fits", "Training, trees of depth 3, 1 thread unless stated", header, rows)
 
@@ -100,7 +104,7 @@ def _fit_rows(results: Results, name: str) -> list[list[str]]:
     for model in MODELS:
         one = results.fits_of(name, model, 1)
         if one is not None:
-            rows.append([_shape(results, name), MODELS[model].label, *_fit_cells(results, one)])
+            rows.append([SETS[name].title, MODELS[model].label, *_fit_cells(results, one)])
     return rows
 
 
@@ -118,6 +122,7 @@ def _fit_cells(results: Results, one: Fits) -> list[str]:
         duration(typical(one.fixed)),
         *map(times, over),
         _megabytes(one.memory),
+        _megabytes(one.code),
     ]
 
 
@@ -162,14 +167,10 @@ def write_docs(path: Path, sheets: list[Sheet]) -> None:
     """Replace what stands between the marks of each sheet."""
     text = path.read_text(encoding="utf-8")
     for sheet in sheets:
-        marks = f"<!-- speed:{sheet.name} -->", f"<!-- end of speed:{sheet.name} -->"
-        pattern = re.escape(marks[0]) + ".*?" + re.escape(marks[1])
-        text, found = re.subn(pattern, _constant(f"{marks[0]}\n{sheet.markdown()}\n{marks[1]}"), text, flags=re.S)
-        if not found:
-            raise SystemExit(f"{path.name} has no place {marks[0]} for a table")
+        begin, end = f"<!-- speed:{sheet.name} -->", f"<!-- end of speed:{sheet.name} -->"
+        before, found, rest = text.partition(begin)
+        _, closed, after = rest.partition(end)
+        if not (found and closed):
+            raise SystemExit(f"{path.name} has no place {begin} ... {end} for a table")
+        text = f"{before}{begin}\n\n{sheet.markdown()}\n\n{end}{after}"
     path.write_text(text, encoding="utf-8")
-
-
-def _constant(text: str) -> Callable[[re.Match[str]], str]:
-    """For ``re.sub``, which would read backslashes in a plain replacement."""
-    return lambda _: text

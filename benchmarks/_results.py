@@ -17,7 +17,8 @@ class Fits:
     rounds: tuple[int, int]
     trees_per_round: int
     seconds: list[tuple[float, float]] = field(default_factory=list)
-    memory: int | None = None
+    memory: int | None = None  # peak of the first fit of a process, over the data
+    code: int | None = None  # share of it that a fit of a few rows takes as well
 
     @property
     def per_round(self) -> list[float]:

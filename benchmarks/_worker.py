@@ -18,6 +18,7 @@ import psutil
 from _models import MODELS
 
 PREDICT_SECONDS = 0.2  # repeat short predictions for at least this long
+TINY_ROWS = 100
 
 
 def forget_peak() -> None:
@@ -26,6 +27,10 @@ def forget_peak() -> None:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
         return
+
+
+def resident_memory() -> int:
+    return psutil.Process().memory_info().rss
 
 
 def peak_memory() -> int:
@@ -57,12 +62,20 @@ class Session:
         return {"rows": len(self._y)}
 
     def first_fit(self, rounds: int) -> dict[str, Any]:
-        """The first fit of the process: memory that it needs over the data; a warm-up besides."""
+        """Peak memory over the data of a fresh process, of which code is what a tiny fit loads."""
         gc.collect()
         forget_peak()
-        before = psutil.Process().memory_info().rss
+        before = resident_memory()
+        self._model.build(rounds, self._threads).fit(*self._some(TINY_ROWS))
+        code = resident_memory() - before
         reply = self.fit(rounds)
-        return {**reply, "memory": peak_memory() - before}
+        return {**reply, "memory": peak_memory() - before, "code": code}
+
+    def _some(self, rows: int) -> tuple[np.ndarray, np.ndarray]:
+        """The first rows, and those that it takes to have every class."""
+        first_of_class = np.unique(self._y, return_index=True)[1]
+        used = np.union1d(np.arange(min(rows, len(self._y))), first_of_class)
+        return self._X[used], self._y[used]
 
     def fit(self, rounds: int) -> dict[str, Any]:
         model = self._model.build(rounds, self._threads)
@@ -72,11 +85,10 @@ class Session:
         return {"seconds": perf_counter() - start, "rounds": self._model.rounds_done(model)}
 
     def train(self, rounds: int, rows: int) -> dict[str, Any]:
-        """Keep a model of some rows, with every class, to predict with; a first call warms it."""
-        first_of_class = np.unique(self._y, return_index=True)[1]
-        used = np.union1d(np.arange(min(rows, len(self._y))), first_of_class)
-        self._fitted = self._model.build(rounds, self._threads).fit(self._X[used], self._y[used])
-        self._fitted.predict_proba(self._X[used])
+        """Keep a model of some rows to predict with; a first call warms it."""
+        X, y = self._some(rows)
+        self._fitted = self._model.build(rounds, self._threads).fit(X, y)
+        self._fitted.predict_proba(X)
         return {"rounds": self._model.rounds_done(self._fitted)}
 
     def predict(self, rows: int) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from rich.console import Console
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("steadyboost", "numpy", "numba", "scikit-learn", "lightgbm", "xgboost")
 BUSY = 0.5  # load average above which timings suffer
-MIN_REPEATS, QUICK_REPEATS = 5, 2
+REPEATS, QUICK_REPEATS = 5, 2
 
 
 def parse() -> argparse.Namespace:
@@ -35,34 +35,23 @@ def parse() -> argparse.Namespace:
     add = parser.add_argument
     add("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="SET", help=_names(SETS))
     add("--models", nargs="+", choices=MODELS, default=list(MODELS), help=_names(MODELS))
-    add("--repeats", type=int, help=f"{MIN_REPEATS} by default, {QUICK_REPEATS} with --quick")
+    add("--repeats", type=int, help=f"{REPEATS} by default, {QUICK_REPEATS} with --quick")
     add("--quick", action="store_true", help="tiny sizes: shows that it works, measures nothing")
     add("--json", type=Path, help="where results go (benchmarks/results/speed.json)")
     add("--chart", type=Path, help="where the chart goes (docs/images/speed.png)")
     add("--write-docs", action="store_true", help="write the tables into docs/performance.md")
     add("--from-json", type=Path, help="report an earlier run's results instead of measuring")
-    arguments = parser.parse_args()
-    if arguments.quick and arguments.write_docs:
-        parser.error("--write-docs wants the figures of a full run, without --quick")
-    return with_defaults(arguments)
+    return parser.parse_args()
 
 
 def _names(choices: dict) -> str:
     return "some of " + ", ".join(choices)
 
 
-def with_defaults(arguments: argparse.Namespace) -> argparse.Namespace:
-    """A quick run leaves the results of the last full run alone."""
-    quick = arguments.quick
-    scratch = Path(gettempdir(), "steadyboost-speed-quick")
-    arguments.repeats = arguments.repeats or (QUICK_REPEATS if quick else MIN_REPEATS)
-    arguments.json = arguments.json or (
-        scratch.with_suffix(".json") if quick else ROOT / "benchmarks/results/speed.json"
-    )
-    arguments.chart = arguments.chart or (
-        scratch.with_suffix(".png") if quick else ROOT / "docs/images/speed.png"
-    )
-    return arguments
+def destination(given: Path | None, full: str, quick: bool) -> Path:
+    """Where a file goes; a quick run leaves those of the last full run alone."""
+    scratch = Path(gettempdir(), "quick-" + Path(full).name)
+    return given or (scratch if quick else ROOT / full)
 
 
 def machine_facts() -> dict[str, str]:
@@ -104,12 +93,13 @@ def installed(models: list[str], results: Results, console: Console) -> list[str
 
 def measure(arguments: argparse.Namespace, console: Console) -> Results:
     now = datetime.now(UTC).strftime("%Y-%m-%d")
-    results = Results(now, arguments.quick, arguments.repeats, machine_facts())
+    repeats = arguments.repeats or (QUICK_REPEATS if arguments.quick else REPEATS)
+    results = Results(now, arguments.quick, repeats, machine_facts())
     if float(results.machine["load at the start"]) > BUSY:
         console.print("[yellow]The machine is busy: timings will be unsteady.[/]")
     models = installed(arguments.models, results, console)
-    costs = [set_cost(SETS[name], arguments.repeats) for name in arguments.sets]
-    clock = Clock(console, STARTUP_SECONDS * arguments.repeats + sum(costs))
+    costs = [set_cost(SETS[name], repeats) for name in arguments.sets]
+    clock = Clock(console, STARTUP_SECONDS * repeats + sum(costs))
     measure_startup(results, clock)
     for name in arguments.sets:
         SetRun(name, models, results, clock).run()
@@ -140,11 +130,15 @@ def main() -> None:
     results = load(arguments.from_json) if arguments.from_json else measure(arguments, console)
     bars = all_bars(results)
     if not arguments.from_json:
-        results.save(arguments.json, [bar.as_json() for bar in bars])
-        console.print(f"results: {arguments.json}")
-    draw_chart(results, arguments.chart, console)
+        path = destination(arguments.json, "benchmarks/results/speed.json", results.quick)
+        results.save(path, [bar.as_json() for bar in bars])
+        console.print(f"results: {path}")
+    chart = destination(arguments.chart, "docs/images/speed.png", results.quick)
+    draw_chart(results, chart, console)
     show(results, bars, console)
     if arguments.write_docs:
+        if results.quick:
+            raise SystemExit("--write-docs wants the figures of a full run: nothing is written")
         write_docs(ROOT / "docs/performance.md", all_sheets(results, bars))
 
 

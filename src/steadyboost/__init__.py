@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from steadyboost.boosters.adaboost_m1 import AdaBoostM1Classifier
+    from steadyboost.boosters.adaboost_m2 import AdaBoostM2Classifier
     from steadyboost.boosters.adaboost_oc import AdaBoostOCClassifier
     from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "AdaBoostM1Classifier": "steadyboost.boosters.adaboost_m1",
+    "AdaBoostM2Classifier": "steadyboost.boosters.adaboost_m2",
     "AdaBoostOCClassifier": "steadyboost.boosters.adaboost_oc",
     "BoostingClassifier": "steadyboost.core.estimator",
     "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
@@ -28,6 +30,7 @@ _HOME = {
 
 __all__ = [
     "AdaBoostM1Classifier",
+    "AdaBoostM2Classifier",
     "AdaBoostOCClassifier",
     "BoostingClassifier",
     "MSmoothBoostClassifier",

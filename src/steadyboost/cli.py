@@ -3,7 +3,6 @@
 import os
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -21,10 +20,11 @@ UsageError: Any = typer.BadParameter.__bases__[0]
 class OneSentence(TyperGroup):
     """Says what is wrong in one sentence on the standard error, not in a box below the usage."""
 
-    def main(self, args: Sequence[str] | None = None, **options: Any) -> Any:
-        standalone = options.pop("standalone_mode", True)
+    def main(self, *args: Any, **options: Any) -> Any:
+        standalone = options.get("standalone_mode", True)
+        options["standalone_mode"] = False
         try:
-            result = super().main(args, **options, standalone_mode=False)
+            result = super().main(*args, **options)
         except UsageError as error:
             fail(error.format_message(), 2)
         except OSError as error:
@@ -117,12 +117,16 @@ def demo(
 
 def run_with_progress(rounds: int, noise: float, seed: int) -> list["Result"]:
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
     from steadyboost.demo import boosters, run
 
     total = rounds * (1 + len(boosters()))
-    with Progress(console=Console(stderr=True), transient=True) as bar:
+    console = Console(stderr=True)
+    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), "rounds"
+    with Progress(
+        *columns, console=console, transient=True, disable=not console.is_terminal
+    ) as bar:
         task = bar.add_task("starting", total=total)
 
         def tell(what: str, newly_done: int) -> None:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+ROUNDING = 1e-12  # an edge below this is none
+
 
 @dataclass
 class Trace:
@@ -23,7 +25,7 @@ def samme(rounds, y, n_classes, n_rounds=None, weights=None):
     """SAMME (Zhu et al. 2009): a hypothesis must beat a guess among all classes."""
 
     def step_of(error):
-        if error >= 1 - 1 / n_classes:
+        if error >= 1 - 1 / n_classes - ROUNDING:
             return None
         return np.log((1 - error) / error) + np.log(n_classes - 1)
 
@@ -37,7 +39,7 @@ def adaboost_m1(rounds, y, n_classes, n_rounds=None, weights=None):
     """AdaBoost.M1 (Freund & Schapire 1997): beta multiplies the weights of rows that are right."""
 
     def step_of(error):
-        return None if error >= 0.5 else np.log(1 / _beta(error))
+        return None if error >= 0.5 - ROUNDING else np.log(1 / _beta(error))
 
     def update(weights, wrong, step):
         return weights * np.where(wrong, 1.0, np.exp(-step))

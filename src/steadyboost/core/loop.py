@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from steadyboost.core.history import History
 from steadyboost.core.rows import Block, Rows
-from steadyboost.core.scores import weighted_error
+from steadyboost.core.scores import weighted_error, worth
 from steadyboost.learners.base import Answer, Learner, Question
 
 if TYPE_CHECKING:
@@ -134,11 +134,16 @@ class Boosting:
         return round_.rng.multinomial(len(weights), weights)
 
     def error_of(self, question: Question, votes: np.ndarray) -> float:
+        """Weighted error of the votes, or the pseudoloss where sets of labels were asked for."""
+
         def in_block(block: Block) -> float:
             at = block.rows
+            if question.edges is not None:
+                return worth(question.edges[at], votes[at], question.code)
             return weighted_error(question.weights[at], votes[at], question.targets[at])
 
-        return float(self.rows.total(in_block))
+        total = float(self.rows.total(in_block))
+        return total if question.edges is None else (1 - total) / 2
 
     def give_up(self, question: Question, answer: Answer, votes: np.ndarray, error: float) -> bool:
         """No edge is left: drop the round, but never return an empty ensemble."""
@@ -162,6 +167,7 @@ class Boosting:
         )
 
     def add(self, rows: Rows, stage: Stage, votes: np.ndarray) -> None:
+        rows.reach += abs(stage.step) * float(np.ptp(stage.code) or 1.0)
         rows.each(lambda block: self.booster.add(block.scores, stage, votes[block.rows]))
 
     def proba(self, rows: Rows) -> np.ndarray:
@@ -176,7 +182,7 @@ class Boosting:
             weights = None if rows.sample_weight is None else rows.sample_weight[block.rows]
             if weights is None:
                 return np.array([wrong.sum(), len(wrong)], dtype=float)
-            return np.array([weights @ wrong, weights.sum()])
+            return np.array([weights[wrong].sum(), weights.sum()])
 
         wrong, total = rows.total(in_block)
         return float(wrong / total)

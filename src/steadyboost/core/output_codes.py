@@ -39,10 +39,14 @@ class OutputCodeClassifier(BoostingClassifier):
 
     def question(self, rows: Rows, round_: Round) -> Question:
         """003, Fig. 3, first four lines of the loop; 000, Fig. 2, lines 1 to 4."""
-        pairs = Pairs(rows, self.damping)
-        rule = coloring_rule(self.coloring, self.n_classes_)
-        affinity = pairs.affinity() if rule.needs_affinity else None
-        colors = rule.draw(round_.t, self.n_classes_, affinity, round_.rng)
+        k = self.n_classes_
+        rule = coloring_rule(self.coloring, k)
+        if rule.needs_affinity:
+            pairs = Pairs(rows, self.damping)
+            colors = rule.draw(round_.t, k, pairs.affinity(), round_.rng)
+        else:
+            colors = rule.draw(round_.t, k, None, round_.rng)
+            pairs = Pairs(rows, self.damping, colors)
         separated = pairs.ask(colors)
         info = {"U": separated, "coloring": colors.tolist()}
         return Question(colors[rows.y].astype(np.int32), rows.weights, 2, self.code(colors), info)

@@ -1,110 +1,131 @@
 """Weights of (row, wrong label) pairs, D(i, l) ~ exp(S(l) - S(y_i)) times a factor of the row.
 
-AdaBoost.OC, AdaBoost.M2 and MSmoothBoost keep such a distribution. A row's pairs are held as
-``raised[i, l] = exp(S(l) - top_i)``, the row's largest wrong score being ``top_i``, times one
-factor per row; so nothing overflows or underflows, and a round takes one exponential per pair.
+AdaBoost.OC, AdaBoost.M2 and MSmoothBoost keep such a distribution. Here it is never stored: what
+a round needs are a few sums over labels, taken in one pass over the scores. The exponents are
+shifted row by row, so that thousands of rounds neither overflow nor underflow.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
+from steadyboost.core.exponential import exp
 from steadyboost.core.rows import Block, Rows
 from steadyboost.trees.jit import kernel
 
+Damping = Callable[[np.ndarray], np.ndarray | float]
 
-@kernel
-def _shift(scores, y, top, own, out):
-    """Write scores less the row's largest wrong one, -inf for the row's own label."""
-    n, k = scores.shape
-    for i in range(n):
-        top[i] = -np.inf
-    for c in range(k):
-        for i in range(n):
-            score = scores[np.uint64(i), np.uint64(c)]
-            if y[i] == c:
-                own[i] = score
-            elif score > top[i]:
-                top[i] = score
-    for c in range(k):
-        for i in range(n):
-            at = np.uint64(i)
-            out[at, np.uint64(c)] = -np.inf if y[at] == c else scores[at, np.uint64(c)] - top[at]
+SAFE = 600.0  # differences of scores up to here can be raised as they are
+CHUNK = 256  # rows whose sums stay in the first-level cache
+
+# Contraction lets a product and a sum be one instruction; everything else is as written.
+_pair_kernel = njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 
 
 @kernel
-def _sum_all(raised, out):
-    for c in range(raised.shape[1]):
-        for i in range(len(out)):
-            out[i] += raised[np.uint64(i), np.uint64(c)]
-
-
-@kernel
-def _sum_other_color(raised, y, colors, out):
-    """Sum each row's pairs whose label has another colour than the row's own."""
-    own = np.empty(len(y), dtype=np.int8)
+def _hide_own(scores, y, own):
+    """Set the rows' own scores to -inf, and keep them in ``own``."""
     for i in range(len(y)):
-        own[i] = colors[y[i]]
-    for c in range(raised.shape[1]):
-        color = colors[c]
-        for i in range(len(y)):
-            if own[i] != color:
-                out[i] += raised[np.uint64(i), np.uint64(c)]
+        label = np.uint64(y[i])
+        own[i] = scores[np.uint64(i), label]
+        scores[np.uint64(i), label] = -np.inf
 
 
 @kernel
-def _sum_labels(raised, factor, y, out):
-    """Add up the pairs by (label, own label): the affinity whose cuts are the values U."""
-    for c in range(raised.shape[1]):
+def _restore_own(scores, y, own):
+    for i in range(len(y)):
+        scores[np.uint64(i), np.uint64(y[i])] = own[i]
+
+
+@_pair_kernel
+def _sum_pairs(scores, y, shift, colors, total, other):
+    """Sums of exp(S(l) - shift) over the wrong labels, and over those of the other colour.
+
+    The rows' own scores must be -inf. One sum per colour, chunk by chunk, keeps the loop free of
+    choices.
+    """
+    sums = np.empty((2, CHUNK))
+    for start in range(0, len(y), CHUNK):
+        m = min(CHUNK, len(y) - start)
+        base = shift[start : start + m]
+        for j in range(m):
+            sums[0, j] = 0.0
+            sums[1, j] = 0.0
+        for c in range(scores.shape[1]):
+            column = scores[start : start + m, c]
+            own = sums[colors[c]]
+            for j in range(m):
+                own[j] += exp(column[j] - base[j])
+        for j in range(m):
+            total[start + j] = sums[0, j] + sums[1, j]
+            other[start + j] = sums[1 - colors[y[start + j]], j]
+
+
+@_pair_kernel
+def _sum_by_label(scores, y, shift, factor, out):
+    """Pair weights added up by (label, own label)."""
+    for c in range(scores.shape[1]):
         for i in range(len(y)):
-            out[c, y[i]] += factor[i] * raised[np.uint64(i), np.uint64(c)]
+            if y[i] != c:
+                out[c, y[i]] += factor[i] * exp(scores[i, c] - shift[i])
 
 
-@dataclass
+@_pair_kernel
+def _write_edges(scores, y, shift, factor, total, out):
+    k = scores.shape[1]
+    for c in range(k):
+        for i in range(len(y)):
+            out[i, c] = -factor[i] * exp(scores[i, c] - shift[i])
+    for i in range(len(y)):
+        out[i, k] = factor[i] * total[i]
+        out[i, y[i]] = out[i, k]
+
+
 class BlockPairs:
-    """The pairs of a block of rows: weight(i, l) = factor[i] * raised[i, l]."""
+    """A block's pairs: weight(i, l) = factor[i] * exp(S(l) - shift[i])."""
 
-    block: Block
-    raised: np.ndarray
-    total: np.ndarray  # of each row of ``raised``
-    log_factor: np.ndarray
-    factor: np.ndarray
-
-    @classmethod
-    def weigh(
-        cls, block: Block, damping: Callable[[np.ndarray], np.ndarray | float]
-    ) -> "BlockPairs":
-        n, scores = len(block.y), block.scores
-        top, own, total = np.empty(n), np.empty(n), np.zeros(n)
-        raised = np.empty_like(scores)
-        _shift(scores, block.y, top, own, raised)
-        np.exp(raised, out=raised)
-        _sum_all(raised, total)
-        lead = top - own
-        log_factor = lead + damping(lead + np.log(total))
+    def __init__(self, block: Block, colors: np.ndarray, damping: Damping, reach: float):
+        self.block, self.reach = block, reach
+        n = len(block.y)
+        self.shift, self.total, self.other = np.empty(n), np.empty(n), np.empty(n)
+        lead = self.sum_for(colors)
+        self.log_factor = lead + damping(lead + np.log(self.total))
         if block.base is not None:
-            log_factor += block.base
-        return cls(block, raised, total, log_factor, np.exp(log_factor - log_factor.max()))
+            self.log_factor += block.base
+        self.factor = np.exp(self.log_factor - self.log_factor.max())
+
+    def sum_for(self, colors: np.ndarray) -> np.ndarray:
+        """Sum all pairs, and those of the other colour; how far the shift is above the own score."""
+        scores, y, own = self.block.scores, self.block.y, np.empty(len(self.shift))
+        _hide_own(scores, y, own)
+        self.shift = own if self.reach <= SAFE else scores.max(axis=1)
+        _sum_pairs(scores, y, self.shift, colors, self.total, self.other)
+        _restore_own(scores, y, own)
+        return self.shift - own
 
 
 class Pairs:
-    """A distribution over the pairs of all rows."""
+    """A distribution over the pairs of all rows, as the scores stand.
 
-    def __init__(self, rows: Rows, damping: Callable[[np.ndarray], np.ndarray | float]):
-        """Weigh the pairs as the scores stand.
+    ``damping`` gives the logarithm of a further factor of each row, from
+    ``ln(sum over l of exp(S(l) - S(y_i)))``, how strongly the scores speak against its label.
+    ``colors`` is the colouring that is going to be asked, where it is known already.
+    """
 
-        ``damping`` gives the logarithm of a further factor of each row, from
-        ``ln(sum over l of exp(S(l) - S(y_i)))``, how strongly the scores speak against its label.
-        """
-        self.rows = rows
-        self.parts = rows.each(lambda block: BlockPairs.weigh(block, damping))
-        top = max(float(part.log_factor.max()) for part in self.parts)
-        for part in self.parts:
-            part.factor *= np.exp(part.log_factor.max() - top)
-        total = sum(float(part.factor @ part.total) for part in self.parts)
+    def __init__(self, rows: Rows, damping: Damping, colors: np.ndarray | None = None):
+        self.rows, self.colors = rows, colors
+        first = np.zeros(rows.n_classes, dtype=np.int8) if colors is None else colors
+        self.parts = rows.each(lambda b: BlockPairs(b, first, damping, rows.reach))
+        tops = np.array([part.log_factor.max() for part in self.parts])
+        for part, lead in zip(self.parts, np.exp(tops - tops.max()), strict=True):
+            part.factor *= lead
+        total = sum(float((part.factor * part.total).sum()) for part in self.parts)
         for part in self.parts:
             part.factor /= total
+
+    def _each(self, function: Callable[[BlockPairs], np.ndarray | float | None]) -> list:
+        return self.rows.workers.run(function, self.parts)
 
     def affinity(self) -> np.ndarray:
         """w(l, l') = sum of D(i, l) over the rows with label l' (003, section 2.3)."""
@@ -112,10 +133,11 @@ class Pairs:
 
         def of_part(part: BlockPairs) -> np.ndarray:
             out = np.zeros((k, k))
-            _sum_labels(part.raised, part.factor, part.block.y, out)
+            block = part.block
+            _sum_by_label(block.scores, block.y, part.shift, part.factor, out)
             return out
 
-        return sum(self.rows.workers.run(of_part, self.parts), np.zeros((k, k)))
+        return sum(self._each(of_part), np.zeros((k, k)))
 
     def ask(self, colors: np.ndarray) -> float:
         """Set the rows' weights to D(i) for a colouring; returns U, the weight that it separates.
@@ -125,13 +147,13 @@ class Pairs:
         weights = self.rows.weights
 
         def of_part(part: BlockPairs) -> float:
-            own = weights[part.block.rows]
-            own[:] = 0.0
-            _sum_other_color(part.raised, part.block.y, colors, own)
-            own *= part.factor
+            block, own = part.block, weights[part.block.rows]
+            if colors is not self.colors:
+                part.sum_for(colors)
+            np.multiply(part.factor, part.other, out=own)
             return float(own.sum())
 
-        separated = sum(self.rows.workers.run(of_part, self.parts))
+        separated = sum(self._each(of_part))
         weights /= separated
         return separated
 
@@ -140,14 +162,13 @@ class Pairs:
 
         The last column is the row's mass.
         """
-        k = self.rows.n_classes
-        out = np.empty((len(self.rows), k + 1))
+        out = np.empty((len(self.rows), self.rows.n_classes + 1))
 
         def of_part(part: BlockPairs) -> None:
-            own = out[part.block.rows]
-            np.multiply(part.raised, -part.factor[:, None], out=own[:, :k])
-            own[:, k] = part.factor * part.total
-            own[np.arange(len(own)), part.block.y] = own[:, k]
+            block = part.block
+            _write_edges(
+                block.scores, block.y, part.shift, part.factor, part.total, out[block.rows]
+            )
 
-        self.rows.workers.run(of_part, self.parts)
+        self._each(of_part)
         return out

@@ -41,6 +41,7 @@ class Rows:
     ):
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
         self.sample_weight = weights
+        self.reach = 0.0  # no two scores of a row differ by more
         n = len(y)
         self.weights = np.empty(n)
         n_blocks = 1 if n <= BLOCK_ROWS else 2 * -(-n // (2 * BLOCK_ROWS))

@@ -30,6 +30,15 @@ def _add_to_own(points, votes, scores):
 
 
 @kernel
+def _add_either(table, votes, scores):
+    """As _add_table with two answers, for which a choice is quicker than a look-up."""
+    for c in range(scores.shape[1]):
+        zero, one = table[0, c], table[1, c]
+        for i in range(len(votes)):
+            scores[np.uint64(i), np.uint64(c)] += one if votes[i] else zero
+
+
+@kernel
 def _add_table(table, votes, scores):
     for c in range(scores.shape[1]):
         for i in range(len(votes)):
@@ -37,12 +46,17 @@ def _add_table(table, votes, scores):
 
 
 def add_votes(scores: np.ndarray, votes: np.ndarray, code: np.ndarray, step: float) -> None:
-    """Add ``step * code[vote]`` to each row's scores.
+    """Add ``step * code[vote]`` to each row's scores, or ``step * vote`` where votes are vectors.
 
     A code is (answers, classes), or (classes,) where an answer counts for its own class only.
     """
     table = step * code
-    (_add_to_own if table.ndim == 1 else _add_table)(table, votes, scores)
+    if votes.ndim == 2:
+        scores += step * votes
+    elif table.ndim == 1:
+        _add_to_own(table, votes, scores)
+    else:
+        (_add_either if len(table) == 2 else _add_table)(table, votes, scores)
 
 
 @kernel
@@ -50,9 +64,24 @@ def weighted_error(weights, votes, targets):
     """Weight of the rows whose vote is not the target."""
     error = 0.0
     for i in range(len(votes)):
-        if votes[i] != targets[i]:
-            error += weights[i]
+        error += weights[i] if votes[i] != targets[i] else 0.0
     return error
+
+
+@kernel
+def _worth_of_answers(edges, votes, code):
+    worth = 0.0
+    for i in range(len(votes)):
+        for c in range(code.shape[1]):
+            worth += edges[i, c] * code[votes[i], c]
+    return worth
+
+
+def worth(edges: np.ndarray, votes: np.ndarray, code: np.ndarray) -> float:
+    """Total of edges times votes: what sets of labels are worth."""
+    if votes.ndim == 2:
+        return float((edges[:, :-1] * votes).sum())
+    return float(_worth_of_answers(edges, votes, code))
 
 
 def log_odds(p: float) -> float:

@@ -28,6 +28,11 @@ class Question:
 
     ``code[a]`` is what answer a adds to each class's score; a 1-D code counts for the answered
     class alone. ``info`` goes to the history of the round.
+
+    Where ``edges`` is given, the question is for a *set* of labels instead: ``edges[i, l]`` is
+    what naming label l is worth in row i, and the last column is the row's mass. A learner that
+    can maximise the worth writes the sets that it names to ``code``, one per answer; others name
+    the targets, by their probabilities.
     """
 
     targets: np.ndarray
@@ -35,6 +40,7 @@ class Question:
     n_answers: int
     code: np.ndarray
     info: dict[str, Any] = field(default_factory=dict)
+    edges: np.ndarray | None = None
 
 
 class Threads(Protocol):
@@ -49,7 +55,7 @@ class Answer(Protocol):
     """A fitted weak hypothesis."""
 
     def votes(self, data: Data) -> np.ndarray:
-        """The answer of each row, an integer."""
+        """The answer of each row, an integer; or (n, k), how far each label is in the answer."""
         ...
 
     def importances(self, n_features: int) -> np.ndarray:

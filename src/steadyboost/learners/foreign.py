@@ -16,9 +16,14 @@ class ForeignAnswer:
     """A fitted scikit-learn classifier."""
 
     estimator: Any
+    n_labels: int | None = None  # vote by the probabilities of so many labels
 
     def votes(self, data: Data) -> np.ndarray:
-        return np.asarray(self.estimator.predict(data.X)).astype(np.int32)
+        if self.n_labels is None:
+            return np.asarray(self.estimator.predict(data.X)).astype(np.int32)
+        votes = np.zeros((len(data), self.n_labels), order="F")
+        votes[:, self.estimator.classes_] = self.estimator.predict_proba(data.X)
+        return votes
 
     def importances(self, n_features: int) -> np.ndarray:
         return self.estimator.feature_importances_
@@ -56,7 +61,7 @@ class ForeignLearner:
         else:
             drawn = self._drawn(question.weights, counts, seed)
             estimator.fit(X[drawn], y[drawn])
-        answer = ForeignAnswer(estimator)
+        answer = ForeignAnswer(estimator, None if question.edges is None else question.n_answers)
         return answer, answer.votes(data)
 
     def _drawn(self, weights: np.ndarray, counts: np.ndarray | None, seed: int) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Histogram trees and stumps."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,7 +15,7 @@ from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree
 
 @dataclass(frozen=True)
 class TreeAnswer:
-    """A grown tree whose leaves vote for their heaviest class."""
+    """A grown tree and the vote of each node: its heaviest class, or the node itself."""
 
     tree: GrownTree
     label: np.ndarray
@@ -121,17 +121,26 @@ class Tree(BaseEstimator):
         assert data.binned is not None
         rows, features = self._draw(data, counts, seed)
         weights = question.weights if counts is None else counts.astype(float)
-        sums = Sums.of_labels(question.targets, weights, question.n_answers, rows)
+        growth = self.growth()
+        if question.edges is None:
+            sums = Sums.of_labels(question.targets, weights, question.n_answers, rows)
+        else:
+            growth = replace(growth, criterion="edge")
+            drawn = 1.0 if counts is None else counts[:, None]
+            sums = Sums.of_channels(question.edges * drawn)
         tree, leaves = grow_tree(
             data.binned,
             sums,
-            self.growth(),
+            growth,
             rows=rows,
             features=features,
             n_shards=threads.n_threads,
             run=threads.run,
         )
         answer = TreeAnswer(tree, tree.label.astype(np.int32))
+        if question.edges is not None:
+            question.code = (tree.value[:, :-1] > 0).astype(float)
+            answer = TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
         return answer, answer.votes_of_leaves(leaves)
 
     def _draw(

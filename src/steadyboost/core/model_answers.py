@@ -1,0 +1,124 @@
+"""How the weak hypotheses of a model become arrays, and arrays become hypotheses again."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from steadyboost.core.model_checks import ModelFileError, check_tree, need, need_array, need_keys
+from steadyboost.learners.tree import TreeAnswer
+from steadyboost.trees.splitting import SET_WORDS
+from steadyboost.trees.tree import GrownTree
+
+Arrays = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a hypothesis may refer to: features, answers, and bins where the model has them."""
+
+    n_features: int
+    n_answers: int
+    binned: bool
+
+
+@dataclass(frozen=True)
+class AnswerKind:
+    """A type of hypothesis under the name that files know it by."""
+
+    name: str
+    type: type
+    to_arrays: Callable[[Any], Arrays]
+    from_arrays: Callable[[Arrays, Room], Any]
+
+
+_KINDS: dict[str, AnswerKind] = {}
+
+
+def register_answer(
+    name: str,
+    type_: type,
+    to_arrays: Callable[[Any], Arrays],
+    from_arrays: Callable[[Arrays, Room], Any],
+) -> None:
+    """Let model files hold another type of hypothesis.
+
+    Parameters
+    ----------
+    name : str
+        What files call it: an identifier that must never change its meaning.
+    type_ : type
+        The class of the hypotheses.
+    to_arrays : callable
+        From a hypothesis to a dictionary of numeric arrays.
+    from_arrays : callable
+        From that dictionary and a :class:`Room` to a hypothesis. The arrays may come from a
+        hostile file: it must check whatever prediction relies on, and raise ModelFileError.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Constant:
+    ...     vote: int
+    >>> def from_arrays(arrays, room):
+    ...     vote = int(arrays["vote"][()])
+    ...     need(0 <= vote < room.n_answers, "a vote is out of range")
+    ...     return Constant(vote)
+    >>> register_answer("example", Constant, lambda c: {"vote": np.array(c.vote)}, from_arrays)
+    >>> kind_of(Constant(1)).name
+    'example'
+    """
+    if not name.isidentifier():
+        raise ValueError(f"name={name!r} must be an identifier.")
+    _KINDS[name] = AnswerKind(name, type_, to_arrays, from_arrays)
+
+
+def kind_of(answer: Any) -> AnswerKind:
+    """The kind of a hypothesis that is to be written."""
+    for kind in _KINDS.values():
+        if type(answer) is kind.type:
+            return kind
+    raise ModelFileError(
+        f"The model holds weak hypotheses of type {type(answer).__name__}, which a model file "
+        "cannot hold. To keep this model, use skops or joblib."
+    )
+
+
+def kind_named(name: Any) -> AnswerKind:
+    """The kind that a file names."""
+    need(isinstance(name, str) and name in _KINDS, f"{name!r} is no kind of weak hypothesis")
+    return _KINDS[name]
+
+
+def _tree_to_arrays(answer: TreeAnswer) -> Arrays:
+    tree = answer.tree
+    return {
+        "feature": tree.feature,
+        "children": tree.children,
+        "left_set": tree.left_set,
+        "value": tree.value,
+        "gain": tree.gain,
+        "label": answer.label,
+    }
+
+
+def _tree_from_arrays(arrays: Arrays, room: Room) -> TreeAnswer:
+    """A tree that :func:`~steadyboost.trees.prediction.apply` can walk without looking."""
+    need(room.binned, "a tree needs the cuts of the features")
+    need_keys(arrays, {"feature", "children", "left_set", "value", "gain", "label"}, "a tree")
+    n = len(np.atleast_1d(arrays["feature"]))
+    feature = need_array(arrays["feature"], np.int32, (n,), "feature")
+    children = need_array(arrays["children"], np.int32, (n, 2), "children")
+    left_set = need_array(arrays["left_set"], np.uint32, (n, SET_WORDS), "left_set")
+    value = need_array(arrays["value"], np.float64, (n, None), "value")
+    gain = need_array(arrays["gain"], np.float64, (n,), "gain")
+    label = need_array(arrays["label"], np.int32, (n,), "label")
+    depth = check_tree(feature, children, room.n_features)
+    need(((label >= 0) & (label < room.n_answers)).all(), "a label is out of range")
+    need(np.isfinite(value).all() and np.isfinite(gain).all(), "a tree must be finite")
+    return TreeAnswer(GrownTree(feature, children, left_set, value, gain, depth), label)
+
+
+register_answer("tree", TreeAnswer, _tree_to_arrays, _tree_from_arrays)

@@ -1,0 +1,143 @@
+"""What a model must satisfy before it is used: compiled prediction does not look twice."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from steadyboost.core.loop import Stage
+    from steadyboost.learners.prepare import Binner, Encoder
+
+MAX_CUTS = 254
+MAX_CATEGORIES = 255
+MAX_SCORE = 1e300  # scores beyond would overflow when they are added up
+
+
+class ModelFileError(ValueError):
+    """A model that cannot be written, or a file that is not a sound model.
+
+    Examples
+    --------
+    >>> from steadyboost import Tree
+    >>> from steadyboost.core.model_file import save_model
+    >>> save_model(Tree(), "tree.sb")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    steadyboost.core.model_checks.ModelFileError: Only boosters ... use skops or joblib.
+    """
+
+
+def need(condition: Any, message: str) -> None:
+    """Raise unless the condition holds."""
+    if not condition:
+        raise ModelFileError(message)
+
+
+def need_int(value: Any, low: int, high: int, name: str) -> int:
+    """The value, if it is an integer (and not a boolean) from ``low`` to ``high``."""
+    need(type(value) is int and low <= value <= high, f"{name} must be from {low} to {high}")
+    return value
+
+
+def need_list(value: Any, name: str) -> list[Any]:
+    need(isinstance(value, list), f"{name} must be a list")
+    return value
+
+
+def need_object(value: Any, name: str) -> dict[str, Any]:
+    need(isinstance(value, dict), f"{name} must be an object")
+    return value
+
+
+def need_keys(value: Any, keys: set[str], name: str) -> dict[str, Any]:
+    """The value, if it is an object of exactly these keys."""
+    need_object(value, name)
+    need(value.keys() == keys, f"{name} must have the keys {sorted(keys)}, has {sorted(value)}")
+    return value
+
+
+def need_array(
+    array: np.ndarray, dtype: type[np.generic], shape: tuple[int | None, ...], name: str
+) -> np.ndarray:
+    """The array, if it has this type and shape; None stands for any length."""
+    need(array.dtype == dtype, f"{name} must be of type {np.dtype(dtype)}, is {array.dtype}")
+    same = array.ndim == len(shape) and all(
+        wanted in (None, length) for wanted, length in zip(shape, array.shape, strict=True)
+    )
+    need(same, f"{name} must have shape {shape}, has {array.shape}")
+    return array
+
+
+def check_tree(feature: np.ndarray, children: np.ndarray, n_features: int) -> int:
+    """Check that nodes form one binary tree whose leaves point to themselves; its depth.
+
+    Children come after their parent, as growth writes them, so there are no cycles.
+    """
+    n = len(feature)
+    nodes = np.arange(n)
+    need(n > 0, "a tree needs a node")
+    need(((feature >= 0) & (feature < n_features)).all(), "a tree splits an unknown feature")
+    need(((children >= 0) & (children < n)).all(), "a child is outside its tree")
+    inner = (children != nodes[:, None]).any(axis=1)
+    below = children[inner]
+    need((below > nodes[inner, None]).all(), "a child comes before its parent")
+    parents = np.bincount(below.ravel(), minlength=n)
+    need((parents[1:] == 1).all(), "a node needs exactly one parent")
+    return _depth(children, inner)
+
+
+def _depth(children: np.ndarray, inner: np.ndarray) -> int:
+    depth = 0
+    level = np.zeros(1, dtype=np.int64)
+    while inner[level].any():
+        level = children[level[inner[level]]].ravel()
+        depth += 1
+    return depth
+
+
+def check_classes(classes: Any) -> None:
+    """Labels are looked up by bisection: they must be sorted, and each one once."""
+    need(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes must be a vector")
+    need(len(classes) > 0, "there must be a class")
+    need((classes == classes).all(), "a class is missing")
+    need((classes[:-1] < classes[1:]).all(), "classes must be sorted, each once")
+
+
+def check_encoder(encoder: "Encoder", n_features: int) -> None:
+    need(len(encoder.categories) == n_features, "there must be one list of categories per feature")
+    for kept in encoder.categories:
+        if kept is not None:
+            plain = all(isinstance(v, (str, int, float)) and v == v for v in kept)
+            need(plain, "categories must be texts or numbers")
+            need(len(set(kept)) == len(kept) <= MAX_CATEGORIES, "categories must be few, each once")
+
+
+def check_binner(binner: "Binner", n_features: int) -> None:
+    need(len(binner.cuts) == n_features, "there must be cuts for each feature")
+    need(binner.has_missing.shape == (n_features,), "has_missing must have an entry per feature")
+    for cuts in binner.cuts:
+        need_array(cuts, np.float64, (None,), "cuts")
+        need(len(cuts) <= MAX_CUTS, f"a feature has more than {MAX_CUTS} cuts")
+        need(np.isfinite(cuts).all() and (cuts[:-1] < cuts[1:]).all(), "cuts must be sorted")
+
+
+def check_code(code: Any, n_classes: int) -> None:
+    """What answers add to the scores: (classes,) or (answers, classes)."""
+    need(isinstance(code, np.ndarray), "a code must be an array")
+    need(code.dtype == np.float64 or code.dtype.kind in "biu", f"a code of type {code.dtype}")
+    fits = code.ndim in (1, 2) and code.shape[-1] == n_classes and len(code) > 0
+    need(fits, f"a code of shape {code.shape} does not fit {n_classes} classes")
+    need(np.isfinite(code).all(), "a code must be finite")
+
+
+def check_stages(stages: Sequence["Stage"], n_classes: int) -> None:
+    """Codes fit the classes, and the scores stay finite."""
+    need(len(stages) > 0, "there must be a stage")
+    total, code, largest = 0.0, None, 0.0
+    for stage in stages:
+        if stage.code is not code:
+            code = stage.code
+            check_code(code, n_classes)
+            largest = float(np.abs(code.astype(np.float64)).max())
+        total += abs(float(stage.step)) * largest
+    need(total <= MAX_SCORE, "steps and codes must be finite and of bounded size")

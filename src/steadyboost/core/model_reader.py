@@ -1,0 +1,155 @@
+"""From the text and the columns of a model file to a fitted booster."""
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from steadyboost.core.estimator import BoostingClassifier
+from steadyboost.core.history import History
+from steadyboost.core.loop import Stage
+from steadyboost.core.model_answers import Room, kind_named
+from steadyboost.core.model_archive import MAX_CONTAINERS, ColumnReader, read_archive
+from steadyboost.core.model_checks import (
+    ModelFileError,
+    check_binner,
+    check_classes,
+    check_code,
+    check_encoder,
+    check_stages,
+    need,
+    need_array,
+    need_int,
+    need_keys,
+    need_list,
+    need_object,
+)
+from steadyboost.core.model_values import build, decode, exported
+from steadyboost.core.model_writer import FORMAT, VERSION, is_own_attribute
+from steadyboost.learners.prepare import Binner, Encoder
+
+KEYS = {
+    *("format", "version", "library", "booster", "params", "seed", "n_features", "feature_names"),
+    *("classes", "categories", "bins", "fitted", "history", "notes", "steps", "errors", "stages"),
+}
+MAX_FEATURES = 2**31 - 1
+MAX_SEED = 2**32 - 1
+
+
+def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
+    """A booster and the notes in its file."""
+    with open(path, "rb") as file:
+        try:
+            text, columns = read_archive(file)
+            document = _document(text)
+            model = _model(document, ColumnReader(columns))
+            return model, decode(need_object(document["notes"], "notes"))
+        # Whatever bytes may come, and whatever zipfile, json or numpy make of them.
+        except Exception as error:
+            name = os.fspath(path)
+            raise ModelFileError(f"{name} is not a sound model file: {error}") from error
+
+
+def _document(text: bytes) -> dict[str, Any]:
+    need(text.count(b"[") + text.count(b"{") <= MAX_CONTAINERS, "the text has too many parts")
+    document = need_object(json.loads(text), "the text")
+    need(document.get("format") == FORMAT, "it is of another format")
+    version = need_int(document.get("version"), 1, 2**31, "the version")
+    library = str(document.get("library"))[:20]
+    need(version <= VERSION, f"it was written by a newer steadyboost, {library}; update yours")
+    return need_keys(document, KEYS, "the text")
+
+
+def _model(document: dict[str, Any], reader: ColumnReader) -> BoostingClassifier:
+    cls = exported(document["booster"])
+    need(cls and issubclass(cls, BoostingClassifier), f"{document['booster']!r} is no booster")
+    model = build(cls, document["params"])
+    need(model.n_jobs != 0, "n_jobs cannot be 0")
+    model._seed = need_int(document["seed"], 0, MAX_SEED, "the seed")
+    _set_tables(model, document, reader)
+    _set_attributes(model, document["fitted"])
+    records = need_list(document["history"], "history")
+    model.history_ = History(decode(need_object(record, "a record")) for record in records)
+    model.stages_ = _stages(model, document, reader)
+    reader.finish()
+    return model
+
+
+def _set_tables(model: BoostingClassifier, document: dict[str, Any], reader: ColumnReader) -> None:
+    n = model.n_features_in_ = need_int(document["n_features"], 1, MAX_FEATURES, "n_features")
+    names = document["feature_names"]
+    if names is not None:
+        texts = all(isinstance(name, str) for name in need_list(names, "feature_names"))
+        need(texts and len(names) == n, "there must be a name per feature")
+        model.feature_names_in_ = np.array(names, dtype=object)
+    model.classes_ = decode(document["classes"])
+    check_classes(model.classes_)
+    model.n_classes_ = len(model.classes_)
+    model._encoder = _encoder(document["categories"])
+    check_encoder(model._encoder, n)
+    model._binner = _binner(document["bins"], model._encoder, reader)
+    if model._binner is not None:
+        check_binner(model._binner, n)
+    need(model._binner or not model._learner().uses_bins, "the weak learner needs bins")
+
+
+def _encoder(categories: Any) -> Encoder:
+    columns = decode(need_list(categories, "categories"))
+    return Encoder([None if kept is None else need_list(kept, "categories") for kept in columns])
+
+
+def _binner(bins: Any, encoder: Encoder, reader: ColumnReader) -> Binner | None:
+    if bins is None:
+        return None
+    need_keys(bins, {"cuts", "has_missing"}, "bins")
+    cuts = [reader.take("cuts", what) for what in need_list(bins["cuts"], "cuts")]
+    missing = need_list(bins["has_missing"], "has_missing")
+    has_missing = [need_int(entry, 0, 1, "has_missing") for entry in missing]
+    return Binner(cuts, np.array(has_missing, dtype=np.int64), encoder.is_categorical)
+
+
+def _set_attributes(model: BoostingClassifier, fitted: Any) -> None:
+    for name, value in need_object(fitted, "fitted attributes").items():
+        need(is_own_attribute(model, name), f"{name!r} cannot be a fitted attribute")
+        setattr(model, name, decode(value))
+
+
+def _stages(
+    model: BoostingClassifier, document: dict[str, Any], reader: ColumnReader
+) -> list[Stage]:
+    records = need_list(document["stages"], "stages")
+    n = len(records)
+    steps = need_array(reader.take("steps", document["steps"]), np.float64, (n,), "steps")
+    errors = need_array(reader.take("errors", document["errors"]), np.float64, (n,), "errors")
+    stages: list[Stage] = []
+    code = np.empty(0)  # fits nothing: the first stage must bring its own
+    for record, step, error in zip(records, steps.tolist(), errors.tolist(), strict=True):
+        need_keys(record, {"kind", "arrays"} | ({"code", "extra"} & set(record)), "a stage")
+        if "code" in record:
+            code = reader.take("code", record["code"])
+            check_code(code, model.n_classes_)
+        answer = _answer(model, record, len(code), reader)
+        stages.append(Stage(answer, code, step, error, _extras(record, reader)))
+    check_stages(stages, model.n_classes_)
+    return stages
+
+
+def _answer(
+    model: BoostingClassifier, record: dict[str, Any], n_answers: int, reader: ColumnReader
+) -> Any:
+    kind = kind_named(record["kind"])
+    arrays = need_object(record["arrays"], "arrays")
+    taken = {name: reader.take(f"{kind.name}.{name}", what) for name, what in arrays.items()}
+    return kind.from_arrays(taken, Room(model.n_features_in_, n_answers, model._binner is not None))
+
+
+def _extras(record: dict[str, Any], reader: ColumnReader) -> dict[str, Any]:
+    extra = need_object(record.get("extra", {}), "extra")
+    return {name: _extra(name, value, reader) for name, value in extra.items()}
+
+
+def _extra(name: str, value: Any, reader: ColumnReader) -> Any:
+    if isinstance(value, dict) and value.keys() == {"$column"}:
+        return reader.take(f"extra.{name}", value["$column"])
+    return decode(value)

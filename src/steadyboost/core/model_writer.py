@@ -1,0 +1,140 @@
+"""From a fitted booster to the text and the columns of a model file."""
+
+import json
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import steadyboost
+from steadyboost.core.estimator import BoostingClassifier
+from steadyboost.core.loop import Stage
+from steadyboost.core.model_answers import kind_of
+from steadyboost.core.model_archive import NUMERIC, Columns, replacing, write_archive
+from steadyboost.core.model_checks import ModelFileError, check_classes, check_stages
+from steadyboost.core.model_values import encode, encode_params, exported
+
+FORMAT, VERSION = "steadyboost", 1
+TABLES = {  # attributes that have their own place in a file
+    *("classes_", "n_classes_", "n_features_in_", "feature_names_in_", "stages_", "history_"),
+}
+
+
+def write_model(
+    path: str | os.PathLike[str],
+    model: BoostingClassifier,
+    stages: Sequence[Stage],
+    history: Iterable[dict[str, Any]],
+    notes: Mapping[str, Any] | None = None,
+) -> None:
+    """Write a booster with these stages and history, and notes of whoever keeps the file."""
+    model._validate_params()
+    check_classes(model.classes_)
+    check_stages(stages, model.n_classes_)
+    columns = Columns()
+    document = {
+        **_head(model),
+        **_tables(model, columns),
+        "fitted": {name: encode(v, name) for name, v in fitted_attributes(model).items()},
+        "history": [encode(record, "the history") for record in history],
+        "notes": encode(notes or {}, "a note"),
+        "steps": columns.put("steps", np.array([stage.step for stage in stages], dtype=float)),
+        "errors": columns.put("errors", np.array([stage.error for stage in stages], dtype=float)),
+        "stages": _stages(stages, columns),
+    }
+    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
+    with replacing(Path(os.path.realpath(path))) as file:
+        write_archive(file, text, columns.joined())
+
+
+def writable_params(model: Any) -> dict[str, Any]:
+    """The parameters of a booster as JSON; an error says why it cannot be written."""
+    ours = isinstance(model, BoostingClassifier)
+    if not ours or type(model) is not exported(type(model).__name__):
+        raise ModelFileError(
+            f"Only boosters that steadyboost exports can be written to a model file; this is a "
+            f"{type(model).__name__}. To keep it, use skops or joblib."
+        )
+    state = model.random_state
+    if isinstance(state, np.random.RandomState):
+        state = getattr(model, "_seed", None)  # the draw from it that the model grew from
+    return encode_params(model, random_state=state)
+
+
+def fitted_attributes(model: BoostingClassifier) -> dict[str, Any]:
+    """What a booster learnt beside its stages and tables, such as a tuned parameter."""
+    return {name: value for name, value in vars(model).items() if is_own_attribute(model, name)}
+
+
+def is_own_attribute(model: BoostingClassifier, name: str) -> bool:
+    """Whether a booster may have set this as a fitted attribute of its own."""
+    public = re.fullmatch(r"[A-Za-z]\w*_", name) is not None
+    return public and name not in TABLES and not hasattr(type(model), name)
+
+
+def _head(model: BoostingClassifier) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "library": steadyboost.__version__,
+        "booster": type(model).__name__,
+        "params": writable_params(model),
+        "seed": model._seed,
+    }
+
+
+def _tables(model: BoostingClassifier, columns: Columns) -> dict[str, Any]:
+    names = getattr(model, "feature_names_in_", None)
+    return {
+        "n_features": int(model.n_features_in_),
+        "feature_names": None if names is None else [str(name) for name in names],
+        "classes": encode(model.classes_, "y"),
+        "categories": encode(model._encoder.categories, "a category"),
+        "bins": _bins(model, columns),
+    }
+
+
+def _bins(model: BoostingClassifier, columns: Columns) -> dict[str, Any] | None:
+    binner = model._binner
+    if binner is None:
+        return None
+    return {
+        "cuts": [columns.put("cuts", cuts) for cuts in binner.cuts],
+        "has_missing": [int(missing) for missing in binner.has_missing],
+    }
+
+
+def _stages(stages: Iterable[Stage], columns: Columns) -> list[dict[str, Any]]:
+    """One record per stage; a code that equals the one before is not repeated."""
+    records: list[dict[str, Any]] = []
+    code = None
+    for stage in stages:
+        record = _answer(stage.answer, columns)
+        if code is None or not _identical(code, stage.code):
+            code = stage.code
+            record["code"] = columns.put("code", code)
+        if stage.extra:
+            record["extra"] = {name: _extra(name, v, columns) for name, v in stage.extra.items()}
+        records.append(record)
+    return records
+
+
+def _answer(answer: Any, columns: Columns) -> dict[str, Any]:
+    kind = kind_of(answer)
+    arrays = kind.to_arrays(answer).items()
+    put = {name: columns.put(f"{kind.name}.{name}", array) for name, array in arrays}
+    return {"kind": kind.name, "arrays": put}
+
+
+def _identical(one: np.ndarray, other: np.ndarray) -> bool:
+    same_form = one.dtype == other.dtype and one.shape == other.shape
+    return one is other or (same_form and one.tobytes() == other.tobytes())
+
+
+def _extra(name: str, value: Any, columns: Columns) -> Any:
+    if isinstance(value, np.ndarray) and value.dtype.name in NUMERIC:
+        return {"$column": columns.put(f"extra.{name}", value)}
+    return encode(value, f"extra {name!r}")

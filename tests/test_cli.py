@@ -1,0 +1,124 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import steadyboost
+from steadyboost import cli
+
+
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def call(*args):
+    return CliRunner().invoke(cli.app, list(args), prog_name="steadyboost")
+
+
+def test_version():
+    result = call("--version")
+    assert (result.exit_code, result.stdout) == (0, f"steadyboost {steadyboost.__version__}\n")
+
+
+def test_help_names_the_commands():
+    result = call("--help")
+    assert result.exit_code == 0
+    assert "demo" in result.stdout
+
+
+def test_starting_up_imports_nothing_heavy():
+    code = "import sys, steadyboost.cli; print({'sklearn', 'numba', 'numpy'} & set(sys.modules))"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout == "set()\n"
+
+
+def test_console_entry_ends_with_the_exit_code(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["steadyboost", "demo", "--noise", "2"])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 2
+    assert capsys.readouterr().err.startswith("steadyboost: Invalid value for '--noise': 2 is not")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        ([], "Missing command"),
+        (["nonsense"], "nonsense"),
+        (["demo", "--nonsense"], "--nonsense"),
+        (["demo", "--rounds", "0"], "--rounds"),
+        (["demo", "--rounds", "many"], "--rounds"),
+        (["demo", "--noise", "1"], "at least 0 and below 1"),
+        (["demo", "--noise", "-0.1"], "at least 0 and below 1"),
+        (["demo", "--noise", "nan"], "at least 0 and below 1"),
+        (["demo", "--seed", "-1"], "--seed"),
+        (["demo", "--output", "picture.png"], ".svg"),
+        (["demo", "--output", "nowhere/picture.svg"], "the folder nowhere does not exist"),
+    ],
+)
+def test_bad_usage_is_told_in_one_line(args, words):
+    result = call(*args)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("steadyboost: ")
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+
+
+def test_demo_prints_a_table_and_saves_the_picture():
+    result = call("demo", "--rounds", "3")
+    assert result.exit_code == 0, result.stderr
+    assert "scikit-learn AdaBoost" in result.stdout
+    assert "MSmoothBoost" in result.stdout
+    assert [path.name for path in Path().iterdir()] == ["steadyboost-demo.svg"]
+    assert Path("steadyboost-demo.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+@pytest.fixture
+def no_training(monkeypatch):
+    """The command without the work, for tests of what it does with files."""
+    import numpy as np
+
+    from steadyboost import demo
+
+    nothing = np.zeros(4, dtype=bool)
+    results = [demo.Result(name, [0.0, 0.0], nothing, 1.0) for name in ("theirs", "ours")]
+    monkeypatch.setattr(demo, "run", lambda rounds, noise, seed, tell: iter(results))
+
+
+def test_a_file_of_another_name_is_replaced_only_by_force(no_training):
+    Path("mine.svg").write_text("precious", encoding="utf-8")
+    refused = call("demo", "--output", "mine.svg")
+    assert (refused.exit_code, Path("mine.svg").read_text(encoding="utf-8")) == (2, "precious")
+    assert "--force" in refused.stderr
+    assert call("demo", "--output", "mine.svg", "--force").exit_code == 0
+    assert Path("mine.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_the_file_of_the_default_name_is_replaced(no_training):
+    Path("steadyboost-demo.svg").write_text("old", encoding="utf-8")
+    assert call("demo").exit_code == 0
+    assert Path("steadyboost-demo.svg").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_a_folder_is_no_output(no_training):
+    Path("folder.svg").mkdir()
+    result = call("demo", "--output", "folder.svg", "--force")
+    assert result.exit_code == 2
+    assert "is a folder" in result.stderr
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_draft(no_training, monkeypatch):
+    Path("steadyboost-demo.svg").write_text("old", encoding="utf-8")
+
+    def disk_full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cli.os, "replace", disk_full)
+    result = call("demo")
+    assert result.exit_code == 1
+    assert result.stderr == "steadyboost: [Errno 28] No space left on device\n"
+    assert [path.read_text(encoding="utf-8") for path in Path().iterdir()] == ["old"]

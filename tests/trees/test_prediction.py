@@ -1,0 +1,128 @@
+"""Flat trees against a walk from the root."""
+
+import numpy as np
+import pytest
+from reference.tree_cases import (
+    bins_in,
+    columns_of,
+    growth_of,
+    pack,
+    random_columns,
+    real,
+    sums_for,
+    unpack,
+)
+from reference.tree import Column, find_leaf, grow, label_channels, Rules
+
+from steadyboost.trees.prediction import rename, take
+from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree
+
+
+def walk(tree, row_bins, node=0):
+    """One row, one step at a time."""
+    while not tree.is_leaf[node]:
+        goes_left = row_bins[tree.feature[node]] in bins_in(tree.left_set[node])
+        node = tree.children[node][0 if goes_left else 1]
+    return node
+
+
+def grown(criterion="gini", limits="none", seed=0, **columns):
+    rng = np.random.default_rng(seed)
+    columns = random_columns(rng, 300, **columns)
+    sums, _ = sums_for(rng, columns, criterion)
+    return grow_tree(pack(columns), sums, growth_of(criterion, limits))[0], columns
+
+
+@pytest.mark.parametrize("limits", ["stump", "depth", "leaves", "none"])
+@pytest.mark.parametrize("criterion", ["gini", "error", "edge", "newton"])
+def test_apply_finds_the_leaf_at_the_end_of_the_walk(criterion, limits):
+    tree, _ = grown(criterion, limits, numeric=5, gappy=3, categorical=2)
+    fresh = pack(random_columns(np.random.default_rng(1), 200, numeric=5, gappy=3, categorical=2))
+    expected = [walk(tree, row) for row in unpack(fresh)]
+    np.testing.assert_array_equal(tree.apply(fresh.packed), expected)
+
+
+@pytest.mark.parametrize("name", ["iris", "digits"])
+def test_new_rows_go_where_the_twin_sends_them(name):
+    _, binned, labels, n_labels = real(name)
+    train, test = np.arange(0, len(labels), 5), np.arange(1, len(labels), 5)
+    weights = np.random.default_rng(2).uniform(0.5, 1, len(labels))
+    sums = Sums.of_labels(labels, weights, n_labels, train)
+    tree, leaf = grow_tree(binned, sums, Growth(max_depth=3), rows=train)
+    shares = label_channels(labels, weights, n_labels)
+    root = grow(columns_of(binned), shares, Rules(max_depth=3), rows=train)
+    expected = [find_leaf(root, bins).value for bins in unpack(binned)[test]]
+    actual = tree.value[leaf[test]] * weights[train].sum() / weights.sum()
+    np.testing.assert_allclose(actual, expected, atol=1e-10)
+
+
+def test_a_lone_root_takes_every_row():
+    lone = GrownTree(
+        np.zeros(1, np.int32),
+        np.zeros((1, 2), np.int32),
+        np.zeros((1, 8), np.uint32),
+        np.ones((1, 2)),
+        np.zeros(1),
+        0,
+    )
+    np.testing.assert_array_equal(lone.apply(np.ones((1, 5), dtype=np.uint32)), np.zeros(5))
+
+
+@pytest.mark.parametrize("feature", range(8))
+@pytest.mark.parametrize("bin_", [0, 31, 32, 128, 255])
+def test_each_byte_and_each_bit_of_the_mask_counts(feature, bin_):
+    left_set = np.zeros((3, 8), dtype=np.uint32)
+    left_set[0, bin_ // 32] = np.uint32(1) << np.uint32(bin_ % 32)
+    tree = GrownTree(
+        np.array([feature, 0, 0], dtype=np.int32),
+        np.array([[1, 2], [1, 1], [2, 2]], dtype=np.int32),
+        left_set,
+        np.ones((3, 2)),
+        np.zeros(3),
+        1,
+    )
+    columns = [Column(np.arange(256) if f == feature else np.full(256, 9), 255) for f in range(8)]
+    expected = np.where(np.arange(256) == bin_, 1, 2)
+    np.testing.assert_array_equal(tree.apply(pack(columns).packed), expected)
+
+
+@pytest.mark.parametrize(("heavy", "leaf_label"), [(0, 0), (1, 1)])
+@pytest.mark.parametrize("categorical", [False, True])
+def test_a_gap_that_training_had_not_follows_the_heavier_side(heavy, leaf_label, categorical):
+    labels = np.array([0, 1], dtype=np.int32)
+    weights = np.where(labels == heavy, 3.0, 1.0)
+    column = Column(np.array([0, 1]), 2, categorical)
+    tree, _ = grow_tree(pack([column]), Sums.of_labels(labels, weights, 2), Growth())
+    gap = tree.apply(pack([Column(np.array([2]), 2)]).packed)
+    assert tree.label[gap] == [leaf_label]
+
+
+def test_a_category_that_a_node_had_not_follows_the_heavier_side():
+    columns = [Column(np.array([0, 0, 0, 1, 1]), 2), Column(np.array([0, 1, 1, 2, 2]), 3, True)]
+    labels = np.array([0, 1, 1, 2, 2], dtype=np.int32)
+    tree, _ = grow_tree(pack(columns), Sums.of_labels(labels, np.ones(5), 3), Growth("error"))
+    inner = tree.children[0][0] if tree.feature[0] == 0 else None
+    assert inner is not None
+    assert tree.feature[inner] == 1
+    absent = tree.apply(pack([Column(np.zeros(2, int), 2), Column(np.array([2, 3]), 3)]).packed)
+    assert tree.label[absent].tolist() == [1, 1]
+
+
+def test_labels_are_the_heaviest_and_the_first_of_equals():
+    tree, _ = grown()
+    value = np.array([[0.2, 0.2, 0.1], [0.1, 0.3, 0.3], [0.0, 0.0, 0.1]])
+    fields = (tree.feature[:3], tree.children[:3], tree.left_set[:3], value, tree.gain[:3], 1)
+    assert GrownTree(*fields).label.tolist() == [0, 1, 2]
+
+
+def test_take_gathers():
+    values, places = np.array([5, 7, 9], dtype=np.int32), np.array([2, 0, 0, 1], dtype=np.int32)
+    out = np.empty(4, dtype=np.int32)
+    take(values, places, out)
+    assert out.tolist() == [9, 5, 5, 7]
+
+
+def test_rename_touches_the_listed_rows_alone():
+    out = np.array([0, 1, 2, 1], dtype=np.int32)
+    rename(np.array([4, 5, 6], dtype=np.int32), np.array([1, 2], dtype=np.int32), out)
+    assert out.tolist() == [0, 5, 6, 1]
