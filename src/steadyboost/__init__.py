@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from steadyboost.boosters.adaboost_m1 import AdaBoostM1Classifier
     from steadyboost.boosters.adaboost_m2 import AdaBoostM2Classifier
     from steadyboost.boosters.adaboost_oc import AdaBoostOCClassifier
+    from steadyboost.boosters.arc_x4 import ArcX4Classifier
+    from steadyboost.boosters.bagging import BaggingClassifier
+    from steadyboost.boosters.ecoc import ECOCClassifier
     from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
     from steadyboost.core.estimator import BoostingClassifier
@@ -21,7 +24,10 @@ _HOME = {
     "AdaBoostM1Classifier": "steadyboost.boosters.adaboost_m1",
     "AdaBoostM2Classifier": "steadyboost.boosters.adaboost_m2",
     "AdaBoostOCClassifier": "steadyboost.boosters.adaboost_oc",
+    "ArcX4Classifier": "steadyboost.boosters.arc_x4",
+    "BaggingClassifier": "steadyboost.boosters.bagging",
     "BoostingClassifier": "steadyboost.core.estimator",
+    "ECOCClassifier": "steadyboost.boosters.ecoc",
     "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
     "SAMMEClassifier": "steadyboost.boosters.samme",
     "Stump": "steadyboost.learners.tree",
@@ -32,7 +38,10 @@ __all__ = [
     "AdaBoostM1Classifier",
     "AdaBoostM2Classifier",
     "AdaBoostOCClassifier",
+    "ArcX4Classifier",
+    "BaggingClassifier",
     "BoostingClassifier",
+    "ECOCClassifier",
     "MSmoothBoostClassifier",
     "SAMMEClassifier",
     "Stump",

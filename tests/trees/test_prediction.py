@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from reference.tree import Column, Rules, find_leaf, grow, label_channels
 from reference.tree_cases import (
     bins_in,
     columns_of,
@@ -12,7 +13,6 @@ from reference.tree_cases import (
     sums_for,
     unpack,
 )
-from reference.tree import Column, find_leaf, grow, label_channels, Rules
 
 from steadyboost.trees.prediction import rename, take
 from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree

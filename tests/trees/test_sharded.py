@@ -38,9 +38,7 @@ def made_up(criterion, seed=0, n_rows=300):
 
 def check(binned, sums, growth, n_shards, run=one_by_one, **restrict):
     tree, leaf = grow_tree(binned, sums, growth, **restrict)
-    sharded, sharded_leaf = grow_tree(
-        binned, sums, growth, n_shards=n_shards, run=run, **restrict
-    )
+    sharded, sharded_leaf = grow_tree(binned, sums, growth, n_shards=n_shards, run=run, **restrict)
     assert_identical(sharded, tree)
     np.testing.assert_array_equal(sharded_leaf, leaf)
 

@@ -43,7 +43,7 @@ class AdaBoostM2Classifier(BoostingClassifier):
     stops_when_perfect = False
 
     def question(self, rows: Rows, round_: Round) -> Question:
-        """The pseudoloss is (1 - worth) / 2: naming y_i is worth sum D(i, .), and l costs D(i, l)."""
+        """The pseudoloss is (1 - worth) / 2: y_i is worth the sum of D(i, .), l costs D(i, l)."""
         edges = Pairs(rows, lambda against: 0.0).edges()
         k = self.n_classes_
         return Question(rows.y, edges[:, k].copy(), k, np.ones((1, k)), edges=edges)

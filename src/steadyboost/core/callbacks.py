@@ -98,7 +98,17 @@ class EarlyStopping(Callback):
         self.n_iter_no_change, self.tol = n_iter_no_change, tol
 
     def on_begin(self, run: "Boosting") -> None:
+        """Find the best of the rounds that are there already (warm start, resume)."""
         self.best_, self.best_round_ = np.inf, 0
+        done = len(run.stages)
+        errors: dict[int, Any] = {r["round"]: r.get("val_error") for r in run.history}
+        for t in range(1, done + 1):
+            if errors.get(t) is None:  # not watched: what came before cannot be compared
+                self.best_, self.best_round_ = np.inf, 0
+            elif errors[t] < self.best_ - self.tol:
+                self.best_, self.best_round_ = errors[t], t
+        if self.best_round_ and done - self.best_round_ >= self.n_iter_no_change:
+            run.n_rounds = done
 
     def on_round(self, run: "Boosting") -> bool:
         assert run.validation is not None

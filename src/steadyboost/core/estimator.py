@@ -23,30 +23,25 @@ from steadyboost.core.inputs import (
     take_rows,
     with_class_weight,
 )
-from steadyboost.core.loop import Boosting, Round, Seeds, Stage
+from steadyboost.core.loop import Boosting, Seeds
 from steadyboost.core.rows import Rows
-from steadyboost.core.scores import add_votes, softmax
 from steadyboost.core.sklearn_callbacks import (
     CallbackSupportMixin,
     SklearnCallbacks,
     with_callbacks,
 )
 from steadyboost.core.workers import Workers
-from steadyboost.learners.base import Data, Learner, Question
+from steadyboost.learners.base import Data, Learner
 from steadyboost.learners.foreign import ForeignLearner
 from steadyboost.learners.prepare import Binner, Encoder, categorical_mask
 from steadyboost.learners.tree import Tree
 
 
 class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, BaseEstimator):
-    """Base of all boosters: override the hooks below with the lines of a paper.
+    """Base of all boosters: the hooks of :class:`~steadyboost.core.hooks.Hooks`, made an estimator.
 
-    A booster is ``log_weights`` and ``step``; also ``question``, where it asks for something else
-    than the classes, and ``add`` and ``probabilities``, where it is not a weighted vote. The loop, trees, validation, stopping, progress and
-    persistence are here and below, once.
+    The loop, trees, validation, stopping, progress and persistence are here and below, once.
     """
-
-    stops_when_perfect: ClassVar[bool] = True  # or go on, with a clipped error
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -117,34 +112,6 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.random_state = random_state
-
-    # The hooks: what a paper's pseudocode says.
-
-    def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Logarithm of each row's weight, (n,), up to a constant, from the scores as they stand."""
-        raise NotImplementedError
-
-    def tune(self, rows: Rows, learner: Learner) -> None:
-        """Set what is chosen from the training rows before the first round."""
-
-    def question(self, rows: Rows, round_: Round) -> Question:
-        """What the weak learner is asked; by default to name the class of weighted rows."""
-        rows.weigh(self.log_weights)
-        return Question(rows.y, rows.weights, self.n_classes_, np.ones(self.n_classes_))
-
-    def step(self, question: Question, error: float) -> float | None:
-        """How much an answer with this weighted error counts; None if it has no edge."""
-        raise NotImplementedError
-
-    def add(self, scores: np.ndarray, stage: Stage, votes: np.ndarray) -> None:
-        """Add a stage to the scores, in training and in prediction alike."""
-        add_votes(scores, votes, stage.code, stage.step)
-
-    def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Class probabilities from scores."""
-        return softmax(scores)
-
-    # Training.
 
     @with_callbacks
     def fit(
@@ -297,7 +264,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             rows,
             validation,
             Seeds(self._seed),
-            self.n_estimators,
+            self.n_rounds(),
             list(self.stages_) if going_on else [],
             History(self.history_) if going_on else History(),
         )
@@ -308,6 +275,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             )
         try:
             run.run(callbacks)
+            self.finish(run)
         finally:
             if run.stages:
                 self.stages_, self.history_ = run.stages, run.history

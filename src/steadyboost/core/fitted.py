@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from steadyboost.core.history import History
+from steadyboost.core.hooks import Hooks
 from steadyboost.core.inputs import check_table
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
@@ -19,22 +20,18 @@ if TYPE_CHECKING:
 PREDICT_ROWS = 16_384  # rows whose bins and scores stay in the cache over all stages
 
 
-class FittedBooster:
+class FittedBooster(Hooks):
     """Prediction and fitted attributes, from ``stages_`` alone."""
 
     stages_: list["Stage"]
     history_: History
     classes_: np.ndarray
-    n_classes_: int
     n_features_in_: int
     n_jobs: int | None
     _encoder: "Encoder"
 
-    if TYPE_CHECKING:
-
-        def add(self, scores: np.ndarray, stage: Stage, votes: np.ndarray) -> None: ...
-        def probabilities(self, scores: np.ndarray) -> np.ndarray: ...
-        def _data(self, X: np.ndarray, workers: Workers) -> Data: ...
+    def _data(self, X: np.ndarray, workers: Workers) -> Data:
+        raise NotImplementedError
 
     def _encoded(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "stages_")

@@ -61,6 +61,10 @@ class Round:
         """Draws of the loop and the booster; the weak learner has the seed to itself."""
         return np.random.default_rng([self.seed, 1])
 
+    def draw_counts(self, weights: np.ndarray) -> np.ndarray:
+        """How often each row is in a bootstrap drawn by the weights."""
+        return self.rng.multinomial(len(weights), weights / weights.sum())
+
 
 @dataclass
 class Boosting:
@@ -75,18 +79,28 @@ class Boosting:
     stages: list[Stage] = field(default_factory=list)
     history: History = field(default_factory=History)
     keep: int | None = None  # rounds to keep, where a callback knows better than all
+    over: bool = False  # whether the last round was the last that there can be
 
     def run(self, callbacks: Sequence["Callback"]) -> None:
-        """Boost until a callback stops it, no edge is left, or ``n_rounds`` are done."""
-        self.replay()
-        for callback in callbacks:
+        """Boost until a callback stops it, no edge is left, or ``n_rounds`` are done.
+
+        A callback that is ``outermost`` begins first, as it may bring rounds that were done
+        before, and comes last in each round, as it keeps what the others have recorded.
+        """
+        outer = [callback for callback in callbacks if getattr(callback, "outermost", False)]
+        inner = [callback for callback in callbacks if callback not in outer]
+        for callback in outer:
             callback.on_begin(self)
+        self.replay()
+        for callback in inner:
+            callback.on_begin(self)
+        callbacks = [*inner, *outer]
         try:
             stop = len(self.stages) >= self.n_rounds
             while not stop:
-                stop = self.one_round()
+                self.over = self.one_round()
                 wishes = [callback.on_round(self) for callback in callbacks]
-                stop = stop or any(wishes) or len(self.stages) >= self.n_rounds
+                stop = self.over or any(wishes) or len(self.stages) >= self.n_rounds
         except KeyboardInterrupt:
             if not self.stages:
                 raise
@@ -107,13 +121,15 @@ class Boosting:
             for rows in filter(None, (self.rows, self.validation)):
                 self.add(rows, stage, stage.answer.votes(rows.data))
 
+    def round(self, t: int) -> Round:
+        return Round(t, self.seeds[t])
+
     def one_round(self) -> bool:
         """One round; whether it must be the last."""
-        booster, rows, t = self.booster, self.rows, len(self.stages)
+        booster, rows, round_ = self.booster, self.rows, self.round(len(self.stages))
         step: float | None
-        round_ = Round(t, self.seeds[t])
         question = booster.question(rows, round_)
-        counts = self.draw_counts(question, round_) if booster.resample else None
+        counts = round_.draw_counts(question.weights) if booster.resample else None
         answer, votes = self.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
         error = self.error_of(question, votes)
         perfect = error <= PERFECT
@@ -127,11 +143,6 @@ class Boosting:
         stage = Stage(answer, question.code, booster.learning_rate * step, error)
         self.accept(stage, votes, question.info)
         return perfect and (booster.stops_when_perfect or rows.n_classes == 1)
-
-    def draw_counts(self, question: Question, round_: Round) -> np.ndarray:
-        """How often each row is in a bootstrap drawn by the weights."""
-        weights = question.weights / question.weights.sum()
-        return round_.rng.multinomial(len(weights), weights)
 
     def error_of(self, question: Question, votes: np.ndarray) -> float:
         """Weighted error of the votes, or the pseudoloss where sets of labels were asked for."""

@@ -168,5 +168,5 @@ def _parse(raw: bytes) -> np.ndarray:
     room = len(raw) - stream.tell()
     need(len(shape) == 1 and shape[0] * dtype.itemsize == room, "a column has the wrong length")
     column = np.frombuffer(raw, dtype, offset=stream.tell())
-    need(dtype != bool or (column.view(np.uint8) <= 1).all(), "a truth value is neither")
+    need(dtype.kind != "b" or (column.view(np.uint8) <= 1).all(), "a truth value is neither")
     return column.astype(dtype.newbyteorder("="))

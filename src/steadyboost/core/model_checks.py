@@ -60,11 +60,9 @@ def need_array(
     array: np.ndarray, dtype: type[np.generic], shape: tuple[int | None, ...], name: str
 ) -> np.ndarray:
     """The array, if it has this type and shape; None stands for any length."""
-    need(array.dtype == dtype, f"{name} must be of type {np.dtype(dtype)}, is {array.dtype}")
-    same = array.ndim == len(shape) and all(
-        wanted in (None, length) for wanted, length in zip(shape, array.shape, strict=True)
-    )
-    need(same, f"{name} must have shape {shape}, has {array.shape}")
+    fits = array.dtype == dtype and array.ndim == len(shape)
+    if not fits or any(n not in (None, m) for n, m in zip(shape, array.shape, strict=True)):
+        raise ModelFileError(f"{name} must be {np.dtype(dtype)} of shape {shape}")
     return array
 
 

@@ -47,8 +47,9 @@ def read_model(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
             return model, decode(need_object(document["notes"], "notes"))
         # Whatever bytes may come, and whatever zipfile, json or numpy make of them.
         except Exception as error:
+            reason = str(error)[:300] or type(error).__name__
             name = os.fspath(path)
-            raise ModelFileError(f"{name} is not a sound model file: {error}") from error
+            raise ModelFileError(f"{name} is not a sound model file: {reason}") from error
 
 
 def _document(text: bytes) -> dict[str, Any]:
@@ -69,11 +70,15 @@ def _model(document: dict[str, Any], reader: ColumnReader) -> BoostingClassifier
     model._seed = need_int(document["seed"], 0, MAX_SEED, "the seed")
     _set_tables(model, document, reader)
     _set_attributes(model, document["fitted"])
-    records = need_list(document["history"], "history")
-    model.history_ = History(decode(need_object(record, "a record")) for record in records)
+    model.history_ = History(map(_record, need_list(document["history"], "history")))
     model.stages_ = _stages(model, document, reader)
     reader.finish()
     return model
+
+
+def _record(record: Any) -> dict[str, Any]:
+    need_int(need_object(record, "a record").get("round"), 1, 2**62, "the round of a record")
+    return decode(record)
 
 
 def _set_tables(model: BoostingClassifier, document: dict[str, Any], reader: ColumnReader) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import steadyboost
-from steadyboost.core.model_checks import ModelFileError, need, need_int, need_keys, need_list
+from steadyboost.core.model_checks import ModelFileError, need, need_int, need_list
 
 INT_BOUND = 2**63
 MAX_DIMENSIONS = 8

@@ -96,7 +96,7 @@ class BlockPairs:
         self.factor = np.exp(self.log_factor - self.log_factor.max())
 
     def sum_for(self, colors: np.ndarray) -> np.ndarray:
-        """Sum all pairs, and those of the other colour; how far the shift is above the own score."""
+        """Sum all pairs and those of the other colour; the shift less the own score."""
         scores, y, own = self.block.scores, self.block.y, np.empty(len(self.shift))
         _hide_own(scores, y, own)
         self.shift = own if self.reach <= SAFE else scores.max(axis=1)
@@ -147,7 +147,7 @@ class Pairs:
         weights = self.rows.weights
 
         def of_part(part: BlockPairs) -> float:
-            block, own = part.block, weights[part.block.rows]
+            own = weights[part.block.rows]
             if colors is not self.colors:
                 part.sum_for(colors)
             np.multiply(part.factor, part.other, out=own)

@@ -6,6 +6,7 @@ half of the rounds, those in the worse half drop out.
 
 import copy
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def race(
     records: list[dict[str, Any]] = []
     for rung in RUNGS:
         goal = max(1, round(rung * booster.n_estimators))
-        errors = rows.workers.run(lambda entry: _advance(entry[0], goal), running)
+        errors = rows.workers.run(partial(_advance, goal), running)
         order = np.argsort(errors, kind="stable")
         kept = -(-len(running) // 2) if rung < 1 else 0
         for k in reversed(order[kept:]):
@@ -63,8 +64,9 @@ def race(
     return records
 
 
-def _advance(run: Boosting, goal: int) -> float:
+def _advance(goal: int, entry: tuple[Boosting, Any]) -> float:
     """Boost up to ``goal`` rounds; the held-out error then."""
+    run, _ = entry
     done = False
     while not done and len(run.stages) < goal:
         done = run.one_round()

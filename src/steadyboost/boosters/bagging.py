@@ -1,0 +1,83 @@
+"""Bagging. Breiman (1996); papers/003, section 3."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from steadyboost.core.loop import Boosting
+from steadyboost.core.rows import Rows
+from steadyboost.core.voting import VotingClassifier
+from steadyboost.learners.base import Learner
+
+
+class BaggingClassifier(VotingClassifier):
+    """Votes of hypotheses that were each trained on a bootstrap of the rows.
+
+    Parameters
+    ----------
+    oob_score : bool, default=False
+        Score each row by the hypotheses that did not see it.
+    resample : bool, default=True
+        Train on bootstraps; without, every round is the same unless the learner draws features
+        or rows itself.
+    {shared_parameters}
+    oob_score_ : float
+        Accuracy of the out-of-bag votes, of the rows that have any.
+    oob_decision_function_ : ndarray of shape (n_samples, n_classes)
+        Shares of the out-of-bag votes, NaN for a row that was in every bag.
+
+    References
+    ----------
+    .. [1] L. Breiman (1996). Bagging predictors. Machine Learning 24, 123-140.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from steadyboost import BaggingClassifier, Tree
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = BaggingClassifier(Tree(max_depth=None), oob_score=True, random_state=0).fit(X, y)
+    >>> model.oob_score_ > 0.9
+    True
+    """
+
+    stops_when_perfect = False
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **VotingClassifier._parameter_constraints,
+        "oob_score": ["boolean"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        oob_score: bool = False,
+        resample: bool = True,
+        **shared: Any,
+    ):
+        super().__init__(estimator, resample=resample, **shared)
+        self.oob_score = oob_score
+
+    def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """All rows alike, whatever the votes."""
+        return np.zeros(len(y))
+
+    def tune(self, rows: Rows, learner: Learner) -> None:
+        if self.oob_score and not self.resample:
+            raise ValueError("oob_score=True needs bootstraps; set resample=True.")
+
+    def finish(self, run: Boosting) -> None:
+        """Count the out-of-bag votes; a round's bootstrap can be drawn again from its seed."""
+        if not self.oob_score:
+            return
+        rows = run.rows
+        rows.weigh(self.log_weights)
+        votes = np.zeros((len(rows), self.n_classes_))
+        for t, stage in enumerate(run.stages):
+            out = np.flatnonzero(run.round(t).draw_counts(rows.weights) == 0)
+            votes[out, stage.answer.votes(rows.data)[out]] += 1
+        total = votes.sum(axis=1, keepdims=True)
+        shares = np.divide(votes, total, out=np.full_like(votes, np.nan), where=total > 0)
+        self.oob_decision_function_ = shares
+        seen = total[:, 0] > 0
+        self.oob_score_ = float(np.mean(votes[seen].argmax(axis=1) == rows.y[seen]))

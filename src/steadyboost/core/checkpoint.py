@@ -1,0 +1,178 @@
+"""A file that training can go on from after an interruption."""
+
+import hashlib
+import os
+from collections.abc import Iterator
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from steadyboost.core.callbacks import Callback
+from steadyboost.core.history import History
+from steadyboost.core.loop import Seeds, Stage
+from steadyboost.core.model_reader import read_model
+from steadyboost.core.model_values import encode
+from steadyboost.core.model_writer import fitted_attributes, writable_params, write_model
+
+if TYPE_CHECKING:
+    from steadyboost.core.estimator import BoostingClassifier
+    from steadyboost.core.loop import Boosting
+    from steadyboost.core.rows import Rows
+
+FREE = {"n_estimators", "callbacks", "verbose", "n_jobs"}  # may differ between the two runs
+ROWS = "the training rows"
+
+
+class Checkpoint(Callback):
+    """Keep the rounds so far in a file, and go on from it when training starts again.
+
+    A resumed run gives the model and the history of one that was never interrupted, bit for bit:
+    the same booster, parameters, rows and seed are required, and checked. ``n_estimators``,
+    ``verbose`` and ``n_jobs`` may change. With ``random_state=None`` the seed in the file is used.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file. It is replaced as a whole, so there is always a complete one, and it can be
+        loaded as a model. After early stopping it also holds the rounds beyond the best.
+    every : int, default=10
+        Rounds between two writes. The file is also written at the end and on an interruption.
+    resume : bool, default=True
+        Whether to go on from the file where it exists; otherwise it is replaced.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from steadyboost import SAMMEClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kept = [Checkpoint(f"{folder}/iris.sb", every=5)]
+    ...     first = SAMMEClassifier(n_estimators=8, callbacks=kept).fit(X, y)
+    ...     second = SAMMEClassifier(n_estimators=12, callbacks=kept).fit(X, y)
+    >>> first.n_iter_, second.n_iter_
+    (8, 12)
+    >>> bool((first.estimator_weights_ == second.estimator_weights_[:8]).all())
+    True
+    """
+
+    outermost: ClassVar[bool] = True
+
+    def __init__(self, path: str | os.PathLike[str], every: int = 10, resume: bool = True):
+        if not isinstance(every, Integral) or every < 1:
+            raise ValueError(f"every={every!r} must be a positive integer.")
+        self.path: str | os.PathLike[str] = path
+        self.every: int = every
+        self.resume: bool = resume
+
+    def on_begin(self, run: "Boosting") -> None:
+        """Find out now, not after hours, whether the file can be written, and read the old one."""
+        writable_params(run.booster)
+        folder = Path(os.path.abspath(self.path)).parent
+        if not folder.is_dir():
+            raise FileNotFoundError(f"the folder of path={os.fspath(self.path)!r} does not exist.")
+        self._rows = {"rows": digest(run.rows), "validation": digest(run.validation)}
+        self._kept = 0
+        if self.resume and os.path.exists(self.path):
+            self._restore(run)
+
+    def on_round(self, run: "Boosting") -> None:
+        if len(run.stages) % self.every == 0:
+            self._write(run)
+
+    def on_end(self, run: "Boosting") -> None:
+        self._write(run)
+
+    def _write(self, run: "Boosting") -> None:
+        """Write what is new; a run of fewer rounds does not shorten the file."""
+        if len(run.stages) > self._kept:
+            notes = {**self._rows, "over": run.over}
+            write_model(self.path, run.booster, run.stages, run.history, notes)
+            self._kept = len(run.stages)
+
+    def _restore(self, run: "Boosting") -> None:
+        """Put the rounds of the file into the run, if it is the same run."""
+        saved, notes = read_model(self.path)
+        booster = run.booster
+        changes = [*differences(saved, booster), *self._other_rows(notes)]
+        if not _one_continues_the_other(saved.stages_, run.stages):
+            changes.append("the rounds that warm_start=True goes on from")
+        if changes:
+            raise ValueError(self._complaint(changes, booster))
+        self._kept = len(saved.stages_)
+        booster._seed, run.seeds = saved._seed, Seeds(saved._seed)
+        if len(run.stages) < self._kept:
+            self._go_on(run, saved, bool(notes.get("over")))
+
+    def _go_on(self, run: "Boosting", saved: "BoostingClassifier", over: bool) -> None:
+        for name, value in fitted_attributes(saved).items():
+            setattr(run.booster, name, value)
+        n = run.n_rounds
+        run.stages = saved.stages_[:n]
+        run.history = History(r for r in saved.history_ if r["round"] <= n)
+        if over and len(saved.stages_) <= n:
+            run.over, run.n_rounds = True, len(run.stages)
+
+    def _other_rows(self, notes: dict[str, Any]) -> Iterator[str]:
+        for name, words in (("rows", ROWS), ("validation", "the validation rows")):
+            if notes.get(name, "") != self._rows[name]:
+                yield words
+
+    def _complaint(self, changes: list[str], booster: "BoostingClassifier") -> str:
+        hint = ""
+        if booster.random_state is None and booster.early_stopping and ROWS in changes:
+            hint = (
+                " With early_stopping=True each fit draws other validation rows unless "
+                "random_state is an integer."
+            )
+        return (
+            f"{os.fspath(self.path)} was kept by another run, which differs in: "
+            f"{'; '.join(changes)}. Choose another path, remove the file, or pass resume=False "
+            f"to replace it.{hint}"
+        )
+
+
+def digest(rows: "Rows | None") -> str | None:
+    """A fingerprint of rows, labels and weights."""
+    if rows is None:
+        return None
+    table = rows.data.X if rows.data.binned is None else rows.data.binned.packed
+    known = hashlib.blake2b(digest_size=16)
+    for array in (table, rows.y, rows.sample_weight):
+        if array is not None:
+            known.update(f"{array.dtype}{array.shape}".encode())
+            known.update(memoryview(np.ascontiguousarray(array)))
+    return known.hexdigest()
+
+
+def differences(saved: "BoostingClassifier", booster: "BoostingClassifier") -> Iterator[str]:
+    """What a file and a run do not have in common, in words."""
+    if type(saved) is not type(booster):
+        yield f"the booster (in the file {type(saved).__name__}, now {type(booster).__name__})"
+        return
+    before, now = writable_params(saved), writable_params(booster)
+    for name in sorted(now.keys() - FREE):
+        if before[name] != now[name]:
+            yield f"{name} (in the file {before[name]}, now {now[name]})"
+    if booster.random_state is not None and saved._seed != booster._seed:
+        yield f"the seed (in the file {saved._seed}, now {booster._seed})"
+    for name, (old, new) in _tables(saved, booster).items():
+        if encode(old, name) != encode(new, name):
+            yield name
+
+
+def _tables(*pair: "BoostingClassifier") -> dict[str, list[Any]]:
+    """What turns a user's table into numbers, of both."""
+    return {
+        "the classes": [list(model.classes_.tolist()) for model in pair],
+        "the feature names": [list(getattr(model, "feature_names_in_", [])) for model in pair],
+        "the categories": [model._encoder.categories for model in pair],
+        "the bins": [None if model._binner is None else model._binner.cuts for model in pair],
+    }
+
+
+def _one_continues_the_other(one: list[Stage], other: list[Stage]) -> bool:
+    both = list(zip(one, other, strict=False))
+    return all(a.step == b.step and a.error == b.error for a, b in both)
