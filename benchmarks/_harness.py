@@ -62,12 +62,16 @@ class Series:
 
     def prepare(self, folder: Path) -> None:
         self.child.ask("load", folder=str(folder))
-        reply = self.child.ask_rounds("first_fit", self.fits.rounds[0])
+        reply = self.child.ask_rounds("first_fit", max(1, self.fits.rounds[0]))
         self.fits.memory, self.fits.code = reply["memory"], reply["code"]
 
     def fit(self) -> None:
-        few, more = (self.child.ask_rounds("fit", rounds) for rounds in self.fits.rounds)
-        self.fits.seconds.append((few["seconds"], more["seconds"]))
+        few, more = map(self.seconds_of, self.fits.rounds)
+        self.fits.seconds.append((few, more))
+
+    def seconds_of(self, rounds: int) -> float:
+        """Of one fit; no rounds take no time, so that fixed cost counts with the rounds."""
+        return self.child.ask_rounds("fit", rounds)["seconds"] if rounds else 0.0
 
     def train(self) -> None:
         rounds = self.predictions.trees // self.fits.trees_per_round

@@ -50,7 +50,7 @@ def all_sheets(results: Results, bars: list[Bar]) -> list[Sheet]:
         _fit_sheet(results),
         _prediction_sheet(results),
         _start_sheet(results),
-        _bar_sheet(bars),
+        _bar_sheet(results, bars),
     ]
 
 
@@ -119,7 +119,7 @@ def _fit_cells(results: Results, one: Fits) -> list[str]:
         duration(typical(one.per_round)),
         duration(typical(two.per_round) if two else None),
         duration(typical(one.per_tree)),
-        duration(typical(one.fixed)),
+        duration(typical(one.fixed)) if one.rounds[0] else "in the round",
         *map(times, over),
         _megabytes(one.memory),
         _megabytes(one.code),
@@ -155,12 +155,13 @@ def _start_sheet(results: Results) -> Sheet:
     return Sheet("start", "Start, in fresh processes", ["", "seconds"], rows)
 
 
-def _bar_sheet(bars: list[Bar]) -> Sheet:
+def _bar_sheet(results: Results, bars: list[Bar]) -> Sheet:
     rows = [
         [bar.what, "" if bar.measured is None else f"{bar.measured:.3g}", bar.wanted, bar.verdict]
         for bar in bars
     ]
-    return Sheet("bars", "Bars", ["figure", "measured", "bar", "verdict"], rows)
+    title = "Bars" + (" (QUICK RUN: verdicts do not count)" if results.quick else "")
+    return Sheet("bars", title, ["figure", "measured", "bar", "verdict"], rows)
 
 
 def write_docs(path: Path, sheets: list[Sheet]) -> None:

@@ -49,7 +49,7 @@ def test_console_entry_ends_with_the_exit_code(monkeypatch, capsys):
         ([], "Missing command"),
         (["nonsense"], "nonsense"),
         (["demo", "--nonsense"], "--nonsense"),
-        (["demo", "--rounds", "0"], "--rounds"),
+        (["demo", "--rounds", "9"], "--rounds"),
         (["demo", "--rounds", "many"], "--rounds"),
         (["demo", "--noise", "1"], "at least 0 and below 1"),
         (["demo", "--noise", "-0.1"], "at least 0 and below 1"),
@@ -69,7 +69,7 @@ def test_bad_usage_is_told_in_one_line(args, words):
 
 
 def test_demo_prints_a_table_and_saves_the_picture():
-    result = call("demo", "--rounds", "3")
+    result = call("demo", "--rounds", "10")
     assert result.exit_code == 0, result.stderr
     assert "scikit-learn AdaBoost" in result.stdout
     assert "MSmoothBoost" in result.stdout

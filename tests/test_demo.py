@@ -23,7 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def results():
-    return list(demo.run(3, 0.2, 0, lambda what, newly_done: None))
+    return list(demo.run(10, 0.2, 0, lambda what, newly_done: None))
 
 
 def result(name, errors, wrong, seconds=1.0, messages=()):
@@ -52,7 +52,7 @@ def test_names_are_those_of_the_papers():
 
 def test_a_booster_learns_as_it_does_outside_the_demo(results):
     digits = demo.Digits.load(0.2, 0)
-    model = steadyboost.SAMMEClassifier(steadyboost.Tree(max_depth=3), n_estimators=3)
+    model = steadyboost.SAMMEClassifier(steadyboost.Tree(max_depth=3), n_estimators=10)
     model.fit(digits.X, digits.y)
     errors = [100 * np.mean(p != digits.y_test) for p in model.staged_predict(digits.X_test)]
     (mine,) = (r for r in results if r.name == "SAMME")
@@ -68,8 +68,8 @@ def test_only_training_labels_are_wrong():
 
 def test_progress_ends_at_the_total():
     told = []
-    names = [r.name for r in demo.run(2, 0.0, 1, lambda what, newly_done: told.append(newly_done))]
-    assert sum(told) == 2 * len(names)
+    names = [r.name for r in demo.run(10, 0.0, 1, lambda what, newly_done: told.append(newly_done))]
+    assert sum(told) == 10 * len(names)
 
 
 def test_table_marks_the_lowest_error():
@@ -116,7 +116,7 @@ def lines_of(svg):
 
 
 def test_picture_has_one_line_per_method_and_a_point_per_round(results):
-    svg = demo.picture(results, 3, 0.2, 0)
+    svg = demo.picture(results, 10, 0.2, 0)
     n_points = [len(line.get("points").split()) for line in lines_of(svg)]
     assert sorted(n_points) == sorted(r.rounds for r in results)
     words = " ".join(ElementTree.fromstring(svg).itertext())

@@ -90,7 +90,7 @@ def check_output(output: Path, force: bool) -> None:
 
 @app.command()
 def demo(
-    rounds: Annotated[int, typer.Option(min=1, help="Boosting rounds of each method.")] = 100,
+    rounds: Annotated[int, typer.Option(min=10, help="Boosting rounds of each method.")] = 100,
     noise: Annotated[
         float, typer.Option(callback=check_noise, help="Share of training labels made wrong.")
     ] = 0.2,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from rich.table import Table
+from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import train_test_split
@@ -77,6 +78,13 @@ class Tick(Callback):
         self.tell(self.name, 1)
 
 
+class StopAtTwo(Callback):
+    """Two rounds run all code that more of them would."""
+
+    def on_round(self, run: Any) -> bool:
+        return len(run.stages) == 2
+
+
 def boosters() -> dict[str, type[BoostingClassifier]]:
     """All public boosters that take many classes, by the names their papers give them."""
     public = [getattr(steadyboost, name) for name in steadyboost.__all__]
@@ -104,25 +112,20 @@ def run(rounds: int, noise: float, seed: int, tell: Tell) -> Iterator[Result]:
     yield measure(BASELINE, theirs, digits)
     tell(BASELINE, rounds)
     for name, cls in boosters().items():
+        ours = cls(Tree(max_depth=DEPTH), n_estimators=rounds, random_state=seed)
         tell(f"{name}: compiling, on first use only", 0)
-        warm_up(cls, digits)
+        warm_up(ours, digits)
         tell(name, 0)
-        ours = cls(
-            Tree(max_depth=DEPTH),
-            n_estimators=rounds,
-            random_state=seed,
-            callbacks=[Tick(tell, name)],
-        )
-        result = measure(name, ours, digits)
+        result = measure(name, ours.set_params(callbacks=[Tick(tell, name)]), digits)
         tell(name, rounds - result.rounds)
         yield result
 
 
-def warm_up(cls: type[BoostingClassifier], digits: Digits) -> None:
+def warm_up(model: BoostingClassifier, digits: Digits) -> None:
     """Compile what the booster needs, so that its time is that of training alone."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cls(Tree(max_depth=DEPTH), n_estimators=2).fit(digits.X, digits.y)
+        clone(model).set_params(callbacks=[StopAtTwo()]).fit(digits.X, digits.y)
 
 
 def measure(name: str, model: Any, digits: Digits) -> Result:

@@ -191,7 +191,7 @@ def test_a_tree_without_limits_knows_every_training_label(name):
 def test_limits_hold_in_every_leaf(limits):
     rng = np.random.default_rng(10)
     columns = random_columns(rng, 400, categorical=1)
-    sums, shares = sums_for(rng, columns, "gini")
+    sums, _ = sums_for(rng, columns, "gini")
     growth = growth_of("gini", limits)
     tree, leaf_of_row = grow_tree(pack(columns), sums, growth)
     leaves, counts = np.unique(leaf_of_row, return_counts=True)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from steadyboost.core.callbacks import Callback
-from steadyboost.core.history import History
 from steadyboost.core.loop import Seeds, Stage
 from steadyboost.core.model_reader import read_model
 from steadyboost.core.model_values import encode
@@ -77,20 +76,27 @@ class Checkpoint(Callback):
         self._kept = 0
         if self.resume and os.path.exists(self.path):
             self._restore(run)
+        self._take_note(run)
 
     def on_round(self, run: "Boosting") -> None:
+        self._take_note(run)
         if len(run.stages) % self.every == 0:
             self._write(run)
 
     def on_end(self, run: "Boosting") -> None:
         self._write(run)
 
+    def _take_note(self, run: "Boosting") -> None:
+        """Remember how far all callbacks have come: an interruption may leave a round halfway."""
+        self._done, self._recorded, self._over = len(run.stages), len(run.history), run.over
+
     def _write(self, run: "Boosting") -> None:
         """Write what is new; a run of fewer rounds does not shorten the file."""
-        if len(run.stages) > self._kept:
-            notes = {**self._rows, "over": run.over}
-            write_model(self.path, run.booster, run.stages, run.history, notes)
-            self._kept = len(run.stages)
+        if self._done > self._kept:
+            stages, history = run.stages[: self._done], run.history[: self._recorded]
+            notes = {**self._rows, "over": self._over}
+            write_model(self.path, run.booster, stages, history, notes)
+            self._kept = self._done
 
     def _restore(self, run: "Boosting") -> None:
         """Put the rounds of the file into the run, if it is the same run."""
@@ -109,10 +115,10 @@ class Checkpoint(Callback):
     def _go_on(self, run: "Boosting", saved: "BoostingClassifier", over: bool) -> None:
         for name, value in fitted_attributes(saved).items():
             setattr(run.booster, name, value)
-        n = run.n_rounds
-        run.stages = saved.stages_[:n]
-        run.history = History(r for r in saved.history_ if r["round"] <= n)
-        if over and len(saved.stages_) <= n:
+        too_many = max(0, len(saved.stages_) - run.n_rounds)
+        run.stages = saved.stages_[: run.n_rounds]
+        run.history = saved.history_[: len(saved.history_) - too_many]
+        if over and not too_many:
             run.over, run.n_rounds = True, len(run.stages)
 
     def _other_rows(self, notes: dict[str, Any]) -> Iterator[str]:
@@ -143,7 +149,7 @@ def digest(rows: "Rows | None") -> str | None:
     for array in (table, rows.y, rows.sample_weight):
         if array is not None:
             known.update(f"{array.dtype}{array.shape}".encode())
-            known.update(memoryview(np.ascontiguousarray(array)))
+            known.update(np.ascontiguousarray(array).data)
     return known.hexdigest()
 
 

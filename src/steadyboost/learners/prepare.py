@@ -7,7 +7,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from steadyboost.trees.binning import MAX_BINS, assign_bins, find_cuts
+from steadyboost.trees.binning import MAX_BINS, assign_bins, find_cuts, padded
 from steadyboost.trees.tree import Binned, one_by_one
 
 SAMPLE_ROWS = 200_000  # enough rows for the quantiles of a column
@@ -187,7 +187,7 @@ class Binner:
 
         def bin_column(f: int) -> None:
             cuts = self.cuts[f]
-            assign_bins(_column(X, f), cuts, len(cuts) + 1, bytes_[f // 4, :, f % 4])
+            assign_bins(_column(X, f), padded(cuts), len(cuts) + 1, bytes_[f // 4, :, f % 4])
 
         run(bin_column, range(n_features))
         return Binned(packed, self.n_bins, self.has_missing, self.categorical)

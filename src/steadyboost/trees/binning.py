@@ -2,26 +2,40 @@
 
 import numpy as np
 
-from steadyboost.trees.jit import kernel
+from steadyboost.trees.jit import inlined, kernel
 
 MAX_BINS = 255
 
 
+@inlined
+def _count_below(sorted_values, value):
+    """How many of 256 sorted values (padded with inf) are below ``value``: 8 steps, no branch."""
+    count = np.uint64(0)
+    width = np.uint64(128)
+    for _ in range(8):
+        below = sorted_values[count + width - np.uint64(1)] < value
+        count += width if below else np.uint64(0)
+        width >>= np.uint64(1)
+    return count
+
+
+def padded(sorted_values: np.ndarray) -> np.ndarray:
+    """At most 255 sorted values, filled up with inf to 256."""
+    out = np.full(256, np.inf)
+    out[: len(sorted_values)] = sorted_values
+    return out
+
+
 @kernel
 def few_distinct(values, limit, out):
-    """Write the distinct non-missing values to ``out``, sorted; -1 if more than ``limit``."""
+    """Write the distinct non-missing values to ``out``, sorted; -1 if more than ``limit``.
+
+    ``out`` has 256 entries, all inf.
+    """
     n_distinct = 0
     for value in values:
-        if np.isnan(value):
-            continue
-        position, stop = 0, n_distinct
-        while position < stop:
-            middle = (position + stop) // 2
-            if out[middle] < value:
-                position = middle + 1
-            else:
-                stop = middle
-        if position < n_distinct and out[position] == value:
+        position = _count_below(out, value)
+        if out[position] == value or np.isnan(value):
             continue
         if n_distinct == limit:
             return -1
@@ -47,7 +61,7 @@ def find_cuts(
     Up to ``max_bins`` distinct values get a bin each. More are cut at weighted quantiles (of the
     rows in ``sample``, if given), at the midpoint between the two neighbouring values.
     """
-    distinct = np.empty(max_bins, dtype=np.float64)
+    distinct = padded(np.empty(0))
     n_distinct = few_distinct(values, max_bins, distinct)
     if n_distinct >= 0:
         return midpoints(distinct[:n_distinct])
@@ -69,17 +83,7 @@ def quantile_cuts(values: np.ndarray, weights: np.ndarray | None, max_bins: int)
 
 @kernel
 def assign_bins(values, cuts, missing_bin, out):
-    """Write ``#{cuts < v}`` for each value, ``missing_bin`` for NaN, by a branch-free search."""
-    n_cuts = len(cuts)
-    top = 1
-    while top * 2 <= n_cuts:
-        top *= 2
+    """Write ``#{cuts < v}`` for each value, ``missing_bin`` for NaN; ``cuts`` is padded."""
     for i in range(len(values)):
         value = values[i]
-        position = 0
-        width = top
-        while width > 0:
-            probe = min(position + width, n_cuts) - 1
-            position += width * (n_cuts > 0 and cuts[probe] < value and position + width <= n_cuts)
-            width //= 2
-        out[i] = missing_bin if np.isnan(value) else position
+        out[i] = missing_bin if np.isnan(value) else _count_below(cuts, value)
