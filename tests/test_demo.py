@@ -47,7 +47,7 @@ def test_unknown_boosters_take_part(monkeypatch):
 
 def test_names_are_those_of_the_papers():
     names = demo.boosters()
-    assert {"SAMME", "AdaBoost.M1", "AdaBoost.OC", "MSmoothBoost"} <= set(names)
+    assert {"SAMME", "AdaBoost.M1", "AdaBoost.OC", "Arc-x4", "MSmoothBoost"} <= set(names)
 
 
 def test_a_booster_learns_as_it_does_outside_the_demo(results):

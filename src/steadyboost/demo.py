@@ -26,6 +26,7 @@ from steadyboost.plots import Line, error_chart
 
 BASELINE = "scikit-learn AdaBoost"
 DEPTH = 3
+NAMES = {"ArcX4": "Arc-x4"}  # where the paper's name is no name in Python
 Tell = Callable[[str, int], None]  # what is going on, and how many rounds are newly done
 
 
@@ -100,7 +101,8 @@ def boosters() -> dict[str, type[BoostingClassifier]]:
 
 def display_name(cls: type) -> str:
     """``AdaBoostM1Classifier`` is called AdaBoost.M1."""
-    return re.sub(r"^AdaBoost(?=[A-Z])", "AdaBoost.", cls.__name__.removesuffix("Classifier"))
+    name = cls.__name__.removesuffix("Classifier")
+    return NAMES.get(name, re.sub(r"^AdaBoost(?=[A-Z])", "AdaBoost.", name))
 
 
 def run(rounds: int, noise: float, seed: int, tell: Tell) -> Iterator[Result]:

@@ -37,6 +37,7 @@ def test_it_equals_its_twin_with_a_learner_of_its_own():
 @pytest.mark.parametrize("depth", [1, 2])
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_digits, load_breast_cancer])
 def test_with_a_scikit_learn_tree_it_is_scikit_learns_adaboost(load, depth):
+    """The trees are shallow, as deeper ones break ties between splits by the last bit."""
     X, y = load(return_X_y=True)
     tree = DecisionTreeClassifier(max_depth=depth)
     theirs = AdaBoostClassifier(tree, n_estimators=10, random_state=0).fit(X, y)

@@ -207,7 +207,8 @@ def test_progress_without_a_terminal_is_plain_lines():
     lines = shown(every=0).splitlines()
     errors = fit(Monitor()).history_["train_error"]
     assert lines == [
-        f"SAMMEClassifier: round {t}/5, train error {error:.4f}" for t, error in enumerate(errors, 1)
+        f"SAMMEClassifier: round {t}/5, train error {error:.4f}"
+        for t, error in enumerate(errors, 1)
     ]
 
 
@@ -251,7 +252,13 @@ def test_quiet_by_default(capsys):
 
 @pytest.mark.parametrize(
     "callback",
-    [Monitor(), EarlyStopping(), TimeLimit(100), Progress(), Progress(console=Console(stderr=True))],
+    [
+        Monitor(),
+        EarlyStopping(),
+        TimeLimit(100),
+        Progress(),
+        Progress(console=Console(stderr=True)),
+    ],
     ids=["monitor", "early stopping", "time limit", "progress", "progress on a console"],
 )
 def test_a_fitted_model_with_callbacks_can_be_pickled_and_cloned(callback):
@@ -328,5 +335,3 @@ def test_callbacks_of_scikit_learn_see_each_round_and_may_stop(stop_at):
     assert len(rounds) == model.n_iter_ == (stop_at or 5)
     for seen, predicted in zip(rounds, model.staged_predict(X[TEST]), strict=True):
         np.testing.assert_array_equal(seen, predicted)
-
-

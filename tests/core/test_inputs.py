@@ -43,7 +43,7 @@ def test_a_frame_stays_as_it_is(frame):
 
 @each_frame
 def test_a_frame_without_rows_is_refused(frame):
-    with pytest.raises(ValueError, match="0 rows .* minimum of 1 is required"):
+    with pytest.raises(ValueError, match=r"0 rows .* minimum of 1 is required"):
         check_table(SAMMEClassifier(), frame({"a": []}), reset=True)
 
 
@@ -64,7 +64,7 @@ def test_a_table_that_is_none_is_refused(table, message):
 
 
 def test_sparse_rows_are_refused():
-    with pytest.raises(TypeError, match="[Ss]parse"):
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
         check_table(SAMMEClassifier(), csr_matrix(X), reset=True)
 
 

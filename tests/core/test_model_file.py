@@ -28,13 +28,12 @@ from steadyboost.core.model_file import ModelFileError, load_model, save_model
 
 MODELS = Path(__file__).parent / "models"
 LABELS = {
-    "texts": np.array(["ä", "bc", "\U0001f600"]),
+    "texts": np.array(["bc", "ä", "\U0001f600"]),
     "padded": np.array(["a", "b", "c"], dtype="<U9"),
     "objects": np.array(["x", "y", "z"], dtype=object),
     "integers": np.array([-3, 0, 7], dtype=np.int16),
     "naturals": np.array([1, 2, 3], dtype=np.uint8),
     "floats": np.array([-1.0, 0.0, 2.0], dtype=np.float32),
-    "python integers": np.array([1, 2, 3], dtype=object),
 }
 
 
@@ -116,7 +115,7 @@ def test_parameters_of_all_kinds(tmp_path):
     params = {
         "class_weight": {0: 1.0, 1: 2.5, 2: np.float32(0.5)},
         "categorical_features": (0,),
-        "coloring": np.array([[0, 1, 1], [1, 0, 1], [0, 0, 1]], dtype=np.int8),
+        "coloring": np.array([[0, 1, 1], [1, 0, 1], [0, 0, 1]] * 2, dtype=np.int8),
         "estimator": Stump(min_samples_leaf=np.int64(2)),
         "callbacks": [Monitor()],
     }

@@ -69,7 +69,9 @@ def test_log_odds_are_odd(p):
 
 
 @settings(max_examples=50, deadline=None)
-@given(arrays(float, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.floats(-1e5, 1e5)))
+@given(
+    arrays(float, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.floats(-1e5, 1e5))
+)
 def test_softmax_gives_probabilities_in_the_order_of_the_scores(scores):
     proba = softmax(scores)
     assert np.isfinite(proba).all()

@@ -51,7 +51,8 @@ def adaboost(rounds, y, n_rounds=None, weights=None):
     """AdaBoost for labels and votes of -1 and 1; the scores are H."""
     weights = _distribution(weights, len(y))
     trace, H = Trace(), np.zeros(len(y))
-    for h in _answers(rounds, n_rounds, lambda: weights):
+    for t in range(n_rounds or len(rounds)):
+        h = _ask(rounds, t, weights)
         error = weights[h != y].sum()
         alpha = 0.5 * np.log((1 - error) / error)
         H = H + alpha * h
@@ -63,7 +64,8 @@ def adaboost(rounds, y, n_rounds=None, weights=None):
 def _boost(rounds, y, n_classes, n_rounds, weights, step_of, update):
     weights = _distribution(weights, len(y))
     trace, scores = Trace(), np.zeros((len(y), n_classes))
-    for votes in _answers(rounds, n_rounds, lambda: weights):
+    for t in range(n_rounds or len(rounds)):
+        votes = _ask(rounds, t, weights)
         wrong = votes != y
         error = weights[wrong].sum()
         step = step_of(error)
@@ -77,10 +79,8 @@ def _boost(rounds, y, n_classes, n_rounds, weights, step_of, update):
     return trace
 
 
-def _answers(rounds, n_rounds, weights_now):
-    if callable(rounds):
-        return (rounds(weights_now()) for _ in range(n_rounds))
-    return iter(rounds)
+def _ask(rounds, t, weights):
+    return rounds(weights) if callable(rounds) else rounds[t]
 
 
 def _record(trace, weights, error, step, scores):

@@ -109,12 +109,12 @@ class Checkpoint(Callback):
             raise ValueError(self._complaint(changes, booster))
         self._kept = len(saved.stages_)
         booster._seed, run.seeds = saved._seed, Seeds(saved._seed)
+        for name, (tuned, _) in _tuned(saved, booster).items():
+            setattr(booster, name, tuned)
         if len(run.stages) < self._kept:
             self._go_on(run, saved, bool(notes.get("over")))
 
     def _go_on(self, run: "Boosting", saved: "BoostingClassifier", over: bool) -> None:
-        for name, value in fitted_attributes(saved).items():
-            setattr(run.booster, name, value)
         too_many = max(0, len(saved.stages_) - run.n_rounds)
         run.stages = saved.stages_[: run.n_rounds]
         run.history = saved.history_[: len(saved.history_) - too_many]
@@ -164,9 +164,18 @@ def differences(saved: "BoostingClassifier", booster: "BoostingClassifier") -> I
             yield f"{name} (in the file {before[name]}, now {now[name]})"
     if booster.random_state is not None and saved._seed != booster._seed:
         yield f"the seed (in the file {saved._seed}, now {booster._seed})"
-    for name, (old, new) in _tables(saved, booster).items():
+    pairs = _tables(saved, booster)
+    if booster.random_state is not None or saved.n_estimators != booster.n_estimators:
+        pairs.update(_tuned(saved, booster))
+    for name, (old, new) in pairs.items():
         if encode(old, name) != encode(new, name):
             yield name
+
+
+def _tuned(*pair: "BoostingClassifier") -> dict[str, list[Any]]:
+    """What the booster chose by itself before the first round, of both; it may take the seed."""
+    old, new = map(fitted_attributes, pair)
+    return {name: [old[name], new[name]] for name in old if name in new}
 
 
 def _tables(*pair: "BoostingClassifier") -> dict[str, list[Any]]:

@@ -26,7 +26,8 @@ from steadyboost.core.model_checks import (
     need_object,
 )
 from steadyboost.core.model_values import build, decode, exported
-from steadyboost.core.model_writer import FORMAT, VERSION, is_own_attribute
+from steadyboost.core.model_writer import FORMAT, VERSION, TABLES, is_own
+from steadyboost.core.workers import Workers
 from steadyboost.learners.prepare import Binner, Encoder
 
 KEYS = {
@@ -69,11 +70,23 @@ def _model(document: dict[str, Any], reader: ColumnReader) -> BoostingClassifier
     need(model.n_jobs != 0, "n_jobs cannot be 0")
     model._seed = need_int(document["seed"], 0, MAX_SEED, "the seed")
     _set_tables(model, document, reader)
-    _set_attributes(model, document["fitted"])
+    _set_attributes(model, document["fitted"], reader)
     model.history_ = History(map(_record, need_list(document["history"], "history")))
     model.stages_ = _stages(model, document, reader)
     reader.finish()
+    _try(model)
     return model
+
+
+def _try(model: BoostingClassifier) -> None:
+    """Predict one row, so that values which a booster cannot work with show up here."""
+    row = model._data(np.zeros((1, model.n_features_in_)), Workers(1))
+    scores = np.zeros((1, model.n_classes_), order="F")
+    with np.errstate(all="ignore"):
+        for stage in model.stages_:
+            model.add(scores, stage, stage.answer.votes(row))
+        proba = model.probabilities(scores)
+    need(proba.shape == scores.shape and np.isfinite(proba).all(), "it does not predict")
 
 
 def _record(record: Any) -> dict[str, Any]:
@@ -114,10 +127,11 @@ def _binner(bins: Any, encoder: Encoder, reader: ColumnReader) -> Binner | None:
     return Binner(cuts, np.array(has_missing, dtype=np.int64), encoder.is_categorical)
 
 
-def _set_attributes(model: BoostingClassifier, fitted: Any) -> None:
-    for name, value in need_object(fitted, "fitted attributes").items():
-        need(is_own_attribute(model, name), f"{name!r} cannot be a fitted attribute")
-        setattr(model, name, decode(value))
+def _set_attributes(model: BoostingClassifier, fitted: Any, reader: ColumnReader) -> None:
+    taken = TABLES.union(model._get_param_names())
+    for name, value in _values("fitted", fitted, reader).items():
+        need(is_own(model, name, taken), f"{name!r} cannot be a fitted attribute")
+        setattr(model, name, value)
 
 
 def _stages(
@@ -135,7 +149,8 @@ def _stages(
             code = reader.take("code", record["code"])
             check_code(code, model.n_classes_)
         answer = _answer(model, record, len(code), reader)
-        stages.append(Stage(answer, code, step, error, _extras(record, reader)))
+        extra = _values("extra", record.get("extra", {}), reader)
+        stages.append(Stage(answer, code, step, error, extra))
     check_stages(stages, model.n_classes_)
     return stages
 
@@ -149,12 +164,12 @@ def _answer(
     return kind.from_arrays(taken, Room(model.n_features_in_, n_answers, model._binner is not None))
 
 
-def _extras(record: dict[str, Any], reader: ColumnReader) -> dict[str, Any]:
-    extra = need_object(record.get("extra", {}), "extra")
-    return {name: _extra(name, value, reader) for name, value in extra.items()}
+def _values(prefix: str, values: Any, reader: ColumnReader) -> dict[str, Any]:
+    """Values by name, arrays of numbers from their columns."""
 
+    def find(name: str, value: Any) -> Any:
+        if isinstance(value, dict) and value.keys() == {"$column"}:
+            return reader.take(f"{prefix}.{name}", value["$column"])
+        return decode(value)
 
-def _extra(name: str, value: Any, reader: ColumnReader) -> Any:
-    if isinstance(value, dict) and value.keys() == {"$column"}:
-        return reader.take(f"extra.{name}", value["$column"])
-    return decode(value)
+    return {name: find(name, value) for name, value in need_object(values, prefix).items()}

@@ -6,18 +6,28 @@ dictionary whose keys are not plain texts becomes a list of pairs.
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 import steadyboost
-from steadyboost.core.model_checks import ModelFileError, need, need_int, need_list
+from steadyboost.core.codes import CodeDistance
+from steadyboost.core.model_checks import (
+    ModelFileError,
+    need,
+    need_int,
+    need_keys,
+    need_list,
+    need_object,
+)
 
 INT_BOUND = 2**63
 MAX_DIMENSIONS = 8
 MAX_TEXT = 2**20  # characters that labels may take beyond what is in them
 NON_FINITE = ("nan", "inf", "-inf")
+RECORDS: dict[str, Any] = {"CodeDistance": CodeDistance}  # dataclasses of plain values
 PLAIN: dict[str, tuple[type, ...]] = {  # kinds of arrays, and what their items may be
     "b": (bool,),
     "i": (int,),
@@ -54,6 +64,8 @@ def encode(value: Any, name: str) -> Any:
         return _encode_mapping(value, name)
     if isinstance(value, np.ndarray):
         return {"$array": _encode_array(value, name)}
+    if type(value) is RECORDS.get(type(value).__name__):
+        return {"$record": [type(value).__name__, _encode_mapping(vars(value), name)]}
     if isinstance(value, BaseEstimator) and type(value) is exported(type(value).__name__):
         return {"$new": [type(value).__name__, encode_params(value)]}
     raise ModelFileError(
@@ -144,6 +156,13 @@ def _decode_new(parts: Any) -> Any:
     return build(cls, parts[1])
 
 
+def _decode_record(parts: Any) -> Any:
+    need(len(need_list(parts, "a record")) == 2, "a record has a name and values")
+    need(isinstance(parts[0], str) and parts[0] in RECORDS, f"{parts[0]!r} is no record")
+    cls = RECORDS[parts[0]]
+    return cls(**decode(need_keys(parts[1], {field.name for field in fields(cls)}, "a record")))
+
+
 def exported(name: Any) -> Any:
     """The estimator class that the package exports by this name, None if there is none.
 
@@ -157,8 +176,7 @@ def exported(name: Any) -> Any:
 
 def build(cls: Any, params: Any) -> Any:
     """An estimator with parameters from JSON; those not in the file keep their defaults."""
-    need(isinstance(params, dict), "parameters must be an object")
-    unknown = sorted(params.keys() - set(cls._get_param_names()))
+    unknown = sorted(need_object(params, "parameters").keys() - set(cls._get_param_names()))
     need(not unknown, f"{cls.__name__} has no parameters {unknown}")
     need(params.get("callbacks") is None, "callbacks cannot be in a file")
     estimator = cls(**{name: decode(value) for name, value in params.items()})
@@ -171,5 +189,6 @@ _DECODERS: dict[str, Callable[[Any], Any]] = {
     "$tuple": lambda items: tuple(decode(need_list(items, "a tuple"))),
     "$dict": _decode_dict,
     "$array": _decode_array,
+    "$record": _decode_record,
     "$new": _decode_new,
 }

@@ -2,8 +2,7 @@
 
 import json
 import os
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,9 @@ from steadyboost.core.model_values import encode, encode_params, exported
 FORMAT, VERSION = "steadyboost", 1
 TABLES = {  # attributes that have their own place in a file
     *("classes_", "n_classes_", "n_features_in_", "feature_names_in_", "stages_", "history_"),
+    *("_seed", "_encoder", "_binner"),
 }
+NOT_OURS = ("__", "_skl", "_callback_", "_parent_callback_", "_metadata_")  # Python, scikit-learn
 
 
 def write_model(
@@ -38,7 +39,7 @@ def write_model(
     document = {
         **_head(model),
         **_tables(model, columns),
-        "fitted": {name: encode(v, name) for name, v in fitted_attributes(model).items()},
+        "fitted": _values("fitted", fitted_attributes(model), columns),
         "history": [encode(record, "the history") for record in history],
         "notes": encode(notes or {}, "a note"),
         "steps": columns.put("steps", np.array([stage.step for stage in stages], dtype=float)),
@@ -66,13 +67,15 @@ def writable_params(model: Any) -> dict[str, Any]:
 
 def fitted_attributes(model: BoostingClassifier) -> dict[str, Any]:
     """What a booster learnt beside its stages and tables, such as a tuned parameter."""
-    return {name: value for name, value in vars(model).items() if is_own_attribute(model, name)}
+    taken = TABLES.union(model._get_param_names())
+    return {name: value for name, value in vars(model).items() if is_own(model, name, taken)}
 
 
-def is_own_attribute(model: BoostingClassifier, name: str) -> bool:
-    """Whether a booster may have set this as a fitted attribute of its own."""
-    public = re.fullmatch(r"[A-Za-z]\w*_", name) is not None
-    return public and name not in TABLES and not hasattr(type(model), name)
+def is_own(model: BoostingClassifier, name: str, taken: Collection[str]) -> bool:
+    """Whether a booster may have set this attribute itself; methods stay what they are."""
+    free = name.isidentifier() and name not in taken and not name.startswith(NOT_OURS)
+    inherited = getattr(type(model), name, None) if free else None
+    return free and not callable(inherited) and not isinstance(inherited, property)
 
 
 def _head(model: BoostingClassifier) -> dict[str, Any]:
@@ -117,7 +120,7 @@ def _stages(stages: Iterable[Stage], columns: Columns) -> list[dict[str, Any]]:
             code = stage.code
             record["code"] = columns.put("code", code)
         if stage.extra:
-            record["extra"] = {name: _extra(name, v, columns) for name, v in stage.extra.items()}
+            record["extra"] = _values("extra", stage.extra, columns)
         records.append(record)
     return records
 
@@ -134,7 +137,12 @@ def _identical(one: np.ndarray, other: np.ndarray) -> bool:
     return one is other or (same_form and one.tobytes() == other.tobytes())
 
 
-def _extra(name: str, value: Any, columns: Columns) -> Any:
-    if isinstance(value, np.ndarray) and value.dtype.name in NUMERIC:
-        return {"$column": columns.put(f"extra.{name}", value)}
-    return encode(value, f"extra {name!r}")
+def _values(prefix: str, values: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
+    """Values by name, arrays of numbers in columns."""
+
+    def place(name: str, value: Any) -> Any:
+        if isinstance(value, np.ndarray) and value.dtype.name in NUMERIC:
+            return {"$column": columns.put(f"{prefix}.{name}", value)}
+        return encode(value, name)
+
+    return {name: place(name, value) for name, value in values.items()}
