@@ -1,6 +1,6 @@
 """The bars that a release must clear: ratios in one run, and seconds of a start."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -125,5 +125,5 @@ def _start_bars(results: Results) -> Iterator[Bar]:
     yield Bar(what, own, START_SECONDS["import steadyboost"][1], at_least=False)
 
 
-def _measured(results: Results, limits: dict[str, float]) -> list[str]:
+def _measured(results: Results, limits: Mapping[str, float]) -> list[str]:
     return [name for name in limits if name in results.shapes]

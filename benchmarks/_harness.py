@@ -40,9 +40,15 @@ def _minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"
 
 
-def set_cost(data_set: DataSet, repeats: int) -> float:
+def _first_and_last_line(message: str) -> str:
+    """What is missing and what to do about it, without the sources tried in between."""
+    lines = message.splitlines()
+    return " ".join(dict.fromkeys([lines[0].removesuffix(" Tried:"), lines[-1]]))
+
+
+def set_cost(data_set: DataSet, repeats: int, quick: bool) -> float:
     """Expected seconds of a data set: starting costs about a repeat, predicting another."""
-    return (repeats + 2) * data_set.seconds
+    return (repeats + 2) * data_set.cost(quick)
 
 
 class Series:
@@ -89,11 +95,12 @@ class SetRun:
     def __init__(self, name: str, models: list[str], results: Results, clock: Clock):
         self.name, self.data_set, self.models = name, SETS[name], models
         self.results, self.clock = results, clock
+        self.cost = self.data_set.cost(results.quick)
         self.series: list[Series] = []
 
     def run(self) -> None:
         with TemporaryDirectory() as folder, ExitStack() as open_children:
-            with self.clock.step(f"{self.name}: data and first fits", self.data_set.seconds):
+            with self.clock.step(f"{self.name}: data and first fits", self.cost):
                 n_classes = self.make_data(Path(folder))
                 if n_classes:
                     self.open(n_classes, Path(folder), open_children)
@@ -105,21 +112,21 @@ class SetRun:
         try:
             shape = self.data_set.save(folder, self.results.quick)
         except (DatasetNotFound, ImportError, OSError) as error:
-            self.report(f"{self.name}: skipped, {str(error).splitlines()[0]}")
-            self.clock.total -= set_cost(self.data_set, self.results.repeats - 1)
+            self.report(f"{self.name}: skipped. {_first_and_last_line(str(error))}")
+            self.clock.total -= (self.results.repeats + 1) * self.cost
             return None
         self.results.shapes[self.name] = shape
         return shape[2]
 
     def measure(self) -> None:
-        fits, cost = [series.fits for series in self.series], self.data_set.seconds
-        self.repeat("fits", Series.fit, cost)
+        fits = [series.fits for series in self.series]
+        self.repeat("fits", Series.fit, self.cost)
         self.results.fits += [record for record in fits if record.seconds]
         self.series = [series for series in self.series if series.model.predicts]
-        with self.clock.step(f"{self.name}: models to predict with", cost / 2):
+        with self.clock.step(f"{self.name}: models to predict with", self.cost / 2):
             self.each(Series.train)
         predictions = [series.predictions for series in self.series]
-        self.repeat("predictions", Series.predict, cost / 2 / self.results.repeats)
+        self.repeat("predictions", Series.predict, self.cost / 2 / self.results.repeats)
         self.results.predictions += [record for record in predictions if record.seconds]
 
     def open(self, n_classes: int, folder: Path, open_children: ExitStack) -> None:

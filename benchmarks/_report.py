@@ -10,6 +10,7 @@ from _sets import SETS
 from rich.console import Console
 from rich.table import Table
 
+TEXT_COLUMNS = ("", "data set", "model", "figure", "value", "verdict")
 VERDICTS = {"PASS": "[green]PASS[/]", "FAIL": "[bold red]FAIL[/]"}
 START_LABELS = {
     "import steadyboost": "`import steadyboost`",
@@ -32,14 +33,14 @@ class Sheet:
 
     def show(self, console: Console) -> None:
         table = Table(title=self.title, title_justify="left")
-        for number, column in enumerate(self.header):
-            table.add_column(column, justify="left" if number == 0 else "right")
+        for column in self.header:
+            table.add_column(column, justify="left" if column in TEXT_COLUMNS else "right")
         for row in self.rows:
             table.add_row(*(VERDICTS.get(cell, cell.replace("`", "")) for cell in row))
         console.print(table)
 
     def markdown(self) -> str:
-        marks = ["---"] + ["---:"] * (len(self.header) - 1)
+        marks = ["---" if column in TEXT_COLUMNS else "---:" for column in self.header]
         return "\n".join(f"| {' | '.join(row)} |" for row in [self.header, marks, *self.rows])
 
 

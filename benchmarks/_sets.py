@@ -10,6 +10,7 @@ Rounds = tuple[int, int]
 Table = tuple[np.ndarray, np.ndarray]
 
 QUICK_ROUNDS: Rounds = (2, 8)
+QUICK_SECONDS = 5.0
 POKER_SEED = 0  # with which all ten hands are drawn at full size
 
 
@@ -32,6 +33,9 @@ class DataSet:
 
     def rounds(self, pace: str, quick: bool) -> Rounds:
         return QUICK_ROUNDS if quick else getattr(self, pace)
+
+    def cost(self, quick: bool) -> float:
+        return QUICK_SECONDS if quick else self.seconds
 
     def save(self, folder: Path, quick: bool) -> tuple[int, int, int]:
         """Write X.npy and y.npy; rows, columns and classes."""

@@ -38,14 +38,13 @@ def peak_memory() -> int:
 
     On Linux ``ru_maxrss`` would count what the parent had when it started this process.
     """
-    try:
-        status = Path("/proc/self/status").read_text()
-        return 1024 * int(re.search(r"VmHWM:\s*(\d+)", status)[1])
-    except (OSError, TypeError):
-        import resource
+    status = Path("/proc/self/status")
+    if found := re.search(r"VmHWM:\s*(\d+)", status.read_text() if status.exists() else ""):
+        return 1024 * int(found[1])
+    import resource
 
-        unit = 1 if sys.platform == "darwin" else 1024
-        return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 class Session:

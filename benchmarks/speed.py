@@ -98,7 +98,7 @@ def measure(arguments: argparse.Namespace, console: Console) -> Results:
     if float(results.machine["load at the start"]) > BUSY:
         console.print("[yellow]The machine is busy: timings will be unsteady.[/]")
     models = installed(arguments.models, results, console)
-    costs = [set_cost(SETS[name], repeats) for name in arguments.sets]
+    costs = [set_cost(SETS[name], repeats, arguments.quick) for name in arguments.sets]
     clock = Clock(console, STARTUP_SECONDS * repeats + sum(costs))
     measure_startup(results, clock)
     for name in arguments.sets:

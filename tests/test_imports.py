@@ -107,22 +107,34 @@ def test_importing_the_package_loads_nothing_heavy():
     assert heavy.isdisjoint(run_python(code))
 
 
-def test_importing_every_part_compiles_nothing():
-    code = """
+REFUSE_TO_COMPILE = """
+from numba import njit
 from numba.core.compiler import CompilerBase
 
 def refuse(self, *_):
-    raise AssertionError("compiled at import")
+    raise AssertionError("compiled")
 
 CompilerBase.compile_extra = refuse
-CompilerBase._compile_core = refuse
-import steadyboost
+"""
+
+
+def test_importing_every_part_compiles_nothing():
+    code = """
+import pkgutil, importlib, steadyboost
 for name in steadyboost.__all__:
     getattr(steadyboost, name)
-import steadyboost.trees.tree, steadyboost.trees.c45, steadyboost.learners.prepare
+for part in ("trees", "learners", "core", "boosters"):
+    path = importlib.import_module(f"steadyboost.{part}").__path__
+    for module in pkgutil.iter_modules(path, f"steadyboost.{part}."):
+        importlib.import_module(module.name)
 print("quiet")
 """
-    assert run_python(code) == ["quiet"]
+    assert run_python(REFUSE_TO_COMPILE + code) == ["quiet"]
+
+
+def test_compiling_would_be_noticed():
+    code = "try: njit(lambda x: x + 1)(1)\nexcept AssertionError as error: print(error)"
+    assert run_python(REFUSE_TO_COMPILE + code) == ["compiled"]
 
 
 @pytest.mark.parametrize("name", steadyboost.__all__)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
     from steadyboost.core.estimator import BoostingClassifier
+    from steadyboost.learners.attribute_test import AttributeTest
+    from steadyboost.learners.c45 import C45
+    from steadyboost.learners.decision_rule import DecisionRule
     from steadyboost.learners.tree import Stump, Tree
 
 _HOME = {
@@ -25,8 +28,11 @@ _HOME = {
     "AdaBoostM2Classifier": "steadyboost.boosters.adaboost_m2",
     "AdaBoostOCClassifier": "steadyboost.boosters.adaboost_oc",
     "ArcX4Classifier": "steadyboost.boosters.arc_x4",
+    "AttributeTest": "steadyboost.learners.attribute_test",
     "BaggingClassifier": "steadyboost.boosters.bagging",
     "BoostingClassifier": "steadyboost.core.estimator",
+    "C45": "steadyboost.learners.c45",
+    "DecisionRule": "steadyboost.learners.decision_rule",
     "ECOCClassifier": "steadyboost.boosters.ecoc",
     "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
     "SAMMEClassifier": "steadyboost.boosters.samme",
@@ -35,12 +41,15 @@ _HOME = {
 }
 
 __all__ = [
+    "C45",
     "AdaBoostM1Classifier",
     "AdaBoostM2Classifier",
     "AdaBoostOCClassifier",
     "ArcX4Classifier",
+    "AttributeTest",
     "BaggingClassifier",
     "BoostingClassifier",
+    "DecisionRule",
     "ECOCClassifier",
     "MSmoothBoostClassifier",
     "SAMMEClassifier",

@@ -68,10 +68,12 @@ def test_a_loaded_model_is_the_model(booster, tmp_path):
 @each_booster
 def test_a_loaded_model_trains_on(booster, tmp_path):
     X, y = problem()
-    half = round_trip(make(booster, warm_start=True, random_state=None).fit(X, y), tmp_path)
-    seed = half._seed
-    half.set_params(n_estimators=9).fit(X, y)
-    assert_same_model(half, make(booster, n_estimators=9, random_state=seed).fit(X, y), X)
+    model = make(booster, warm_start=True, random_state=None).fit(X, y)
+    loaded = round_trip(model, tmp_path)
+    for each in (model, loaded):
+        each.set_params(n_estimators=9).fit(X, y)
+    assert_same_model(loaded, model, X)
+    assert loaded.history_ == model.history_
 
 
 @each_frame

@@ -164,12 +164,17 @@ def differences(saved: "BoostingClassifier", booster: "BoostingClassifier") -> I
             yield f"{name} (in the file {before[name]}, now {now[name]})"
     if booster.random_state is not None and saved._seed != booster._seed:
         yield f"the seed (in the file {saved._seed}, now {booster._seed})"
-    pairs = _tables(saved, booster)
+    yield from _unequal(_tables(saved, booster))
     if booster.random_state is not None or saved.n_estimators != booster.n_estimators:
-        pairs.update(_tuned(saved, booster))
-    for name, (old, new) in pairs.items():
-        if encode(old, name) != encode(new, name):
-            yield name
+        for name in _unequal(_tuned(saved, booster)):
+            yield (
+                f"{name}, which was chosen for n_estimators={saved.n_estimators} (to train on "
+                "with it, load the file and set warm_start=True)"
+            )
+
+
+def _unequal(pairs: dict[str, list[Any]]) -> Iterator[str]:
+    return (name for name, pair in pairs.items() if encode(pair[0], name) != encode(pair[1], name))
 
 
 def _tuned(*pair: "BoostingClassifier") -> dict[str, list[Any]]:

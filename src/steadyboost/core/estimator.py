@@ -248,7 +248,8 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         return tags
 
     def _data(self, X: np.ndarray, workers: Workers) -> Data:
-        return Data(X, None if self._binner is None else self._binner.bin(X, workers.run))
+        binned = None if self._binner is None else self._binner.bin(X, workers.run)
+        return Data(X, binned, self._encoder.n_values)
 
     def _boost(
         self,

@@ -26,7 +26,7 @@ from steadyboost.core.model_checks import (
     need_object,
 )
 from steadyboost.core.model_values import build, decode, exported
-from steadyboost.core.model_writer import FORMAT, VERSION, TABLES, is_own
+from steadyboost.core.model_writer import FORMAT, TABLES, VERSION, is_own
 from steadyboost.core.workers import Workers
 from steadyboost.learners.prepare import Binner, Encoder
 

@@ -1,25 +1,41 @@
 """What a weak learner is asked and what it answers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from steadyboost.trees.tree import Binned
 
+Made = TypeVar("Made")
+
 
 @dataclass
 class Data:
-    """Encoded rows, and their bins where the learner works on bins."""
+    """Encoded rows, and their bins where the learner works on bins.
+
+    ``n_values[f]`` is the number of values of a categorical column, 0 for a numeric one; None
+    stands for numeric columns only.
+    """
 
     X: np.ndarray
     binned: Binned | None = None
+    n_values: np.ndarray | None = None
+    _made: dict[Callable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.X)
 
     def take(self, rows: np.ndarray) -> "Data":
-        return Data(self.X[rows], None if self.binned is None else self.binned.take(rows))
+        binned = None if self.binned is None else self.binned.take(rows)
+        return Data(self.X[rows], binned, self.n_values)
+
+    def once(self, make: Callable[["Data"], Made]) -> Made:
+        """``make(self)``, made on first use and kept for all rounds on these rows."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]
 
 
 @dataclass

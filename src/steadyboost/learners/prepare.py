@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -47,7 +48,7 @@ def categorical_mask(X: Any, categorical_features: Any) -> np.ndarray:
                 f"features; pass {n_features} booleans."
             )
         return listed.copy()
-    mask[[_column_index(item, frame, n_features) for item in listed.tolist()]] = True
+    mask[[_column_index(item, frame, n_features) for item in categorical_features]] = True
     return mask
 
 
@@ -58,7 +59,7 @@ def _column_index(item: Any, frame: nw.DataFrame | None, n_features: int) -> int
             return names.index(item)
         where = "X has no column names" if frame is None else f"the columns are {names[:20]}"
         raise ValueError(f"categorical_features names {item!r}, but {where}.")
-    if not -n_features <= int(item) < n_features:
+    if not isinstance(item, Integral) or not -n_features <= item < n_features:
         raise ValueError(
             f"categorical_features has index {item}, but X has {n_features} features; "
             f"use indices from 0 to {n_features - 1}."
@@ -66,8 +67,16 @@ def _column_index(item: Any, frame: nw.DataFrame | None, n_features: int) -> int
     return int(item)
 
 
-def _text_column(series: nw.Series) -> np.ndarray:
-    return series.cast(nw.String).to_numpy()
+def _categories_of(series: nw.Series) -> np.ndarray:
+    """Numbers as numbers, lest a gap turn category 1 into 1.0; all else as text; None for gaps."""
+    kind = series.dtype
+    if isinstance(kind, nw.Categorical | nw.Enum):
+        kind = series.cat.get_categories().dtype
+    if kind.is_numeric() or kind == nw.Boolean:
+        return series.cast(nw.Float64).to_numpy()
+    values = series.cast(nw.String).to_numpy().astype(object)
+    values[series.is_null().to_numpy()] = None
+    return values
 
 
 def _is_gap(value: Any) -> bool:
@@ -93,6 +102,11 @@ class Encoder:
     def is_categorical(self) -> np.ndarray:
         return np.array([kept is not None for kept in self.categories], dtype=bool)
 
+    @property
+    def n_values(self) -> np.ndarray:
+        """Number of categories of each column, 0 for a numeric one."""
+        return np.array([len(kept or ()) for kept in self.categories], dtype=np.int64)
+
     def encode(self, X: Any) -> np.ndarray:
         """A numeric (n, features) array; ``X`` itself where it is one already."""
         frame = as_frame(X)
@@ -105,7 +119,7 @@ class Encoder:
 
 
 def _raw(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
-    return X[:, f] if frame is None else _text_column(frame[:, f])
+    return X[:, f] if frame is None else _categories_of(frame[:, f])
 
 
 def _numbers(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
@@ -113,6 +127,8 @@ def _numbers(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
         return X[:, f]
     series = frame[:, f]
     try:
+        if series.dtype.is_temporal():
+            raise TypeError("dates and durations have no natural unit")
         numbers = series.cast(nw.Float64).to_numpy()
     except Exception as error:
         raise ValueError(
@@ -185,12 +201,13 @@ class Binner:
         packed = np.zeros(((n_features + 3) // 4, n), dtype=np.uint32)
         bytes_ = packed.view(np.uint8).reshape(len(packed), n, 4)
 
-        def bin_column(f: int) -> None:
-            cuts = self.cuts[f]
-            assign_bins(_column(X, f), padded(cuts), len(cuts) + 1, bytes_[f // 4, :, f % 4])
+        def bin_column(f: int) -> bool:
+            cuts, bins = self.cuts[f], bytes_[f // 4, :, f % 4]
+            assign_bins(_column(X, f), padded(cuts), len(cuts) + 1, bins)
+            return bool((bins == len(cuts) + 1).any())
 
-        run(bin_column, range(n_features))
-        return Binned(packed, self.n_bins, self.has_missing, self.categorical)
+        missing = np.array(run(bin_column, range(n_features)), dtype=np.int64)
+        return Binned(packed, self.n_bins, self.has_missing | missing, self.categorical)
 
 
 def _column(X: np.ndarray, f: int) -> np.ndarray:

@@ -49,8 +49,8 @@ def few_distinct(values, limit, out):
 def midpoints(distinct: np.ndarray) -> np.ndarray:
     """Cuts halfway between neighbours, never equal to the upper one after rounding."""
     lower, upper = distinct[:-1], distinct[1:]
-    cuts = lower + (upper - lower) / 2
-    return np.where((cuts >= upper) | ~np.isfinite(cuts), lower, cuts)
+    cuts = lower / 2 + upper / 2
+    return np.where((cuts < lower) | (cuts >= upper), lower, cuts)
 
 
 def find_cuts(
@@ -65,7 +65,7 @@ def find_cuts(
     n_distinct = few_distinct(values, max_bins, distinct)
     if n_distinct >= 0:
         return midpoints(distinct[:n_distinct])
-    if sample is not None:
+    if sample is not None and not np.isnan(values[sample]).all():
         values, weights = values[sample], None if weights is None else weights[sample]
     known = ~np.isnan(values)
     return quantile_cuts(values[known], None if weights is None else weights[known], max_bins)

@@ -15,9 +15,8 @@ BLOCK = 16384
 @kernel
 def to_fixed_point(values, total, out):
     """Integers proportional to ``values``, scaled so that ``total`` becomes 2**60."""
-    scale = 2.0**60 / total
     for i in range(len(values)):
-        out[i] = np.int64(np.rint(values[i] * scale))
+        out[i] = np.int64(np.rint(values[i] / total * 2.0**60)) if total > 0 else 0
 
 
 @kernel

@@ -95,10 +95,9 @@ class ShardedGrowth:
         self.nodes = [Node(tree[3][0].copy(), 0)]
         if self.may_split(0):
             self.run(lambda shard: shard.fill(0), self.shards)
-            level = [0]
-            while level:
-                self.search(level)
-                level = self.split(self.promising(), node_of_row)
+            self.search([0])
+            while chosen := self.promising():
+                self.search(self.split(chosen, node_of_row))
         self.run(lambda shard: shard.settle_all(node_of_row), self.shards)
         return self.assemble(tree, node_of_row)
 
@@ -108,6 +107,8 @@ class ShardedGrowth:
 
     def search(self, level: Sequence[int]) -> None:
         """Best split of each node, each worker over its own stretch of features."""
+        if not level:
+            return
         found = self.run(lambda stretch: self.search_stretch(stretch, level), self.stretches)
         for k, at in enumerate(level):
             node = self.nodes[at]
@@ -181,8 +182,7 @@ class ShardedGrowth:
             for at in chosen:
                 shard.split(at, self.nodes[at], bool(again[at]), last[at], node_of_row)
 
-        if chosen:
-            self.run(on_shard, self.shards)
+        self.run(on_shard, self.shards)
         return [child for at in chosen for child in again[at]]
 
     def assemble(self, tree: tuple, node_of_row: np.ndarray) -> int:

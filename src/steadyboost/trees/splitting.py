@@ -58,6 +58,19 @@ def score_of(sums, mass, criterion, l2):
     return g * g / (sums[1] + l2) if sums[1] + l2 > 0 else 0.0
 
 
+@inner
+def _whole_score(sums, criterion):
+    """Score of one side where it is an integer: added up as such, so that equal splits tie."""
+    score = np.int64(0)
+    if criterion == ERROR:
+        for c in range(len(sums)):
+            score = max(score, sums[c])
+    else:
+        for c in range(len(sums) - 1):
+            score += abs(sums[c])
+    return score
+
+
 @inlined
 def _move_bin(hist, cell, total, left):
     """Move a bin to the left side: both masses and sums of squares, in one pass.
@@ -86,6 +99,9 @@ def _score_sides(left, right, total, criterion, l2):
         right[c] = total[c] - left[c]
     left_mass = mass_of(left, criterion)
     right_mass = mass_of(right, criterion)
+    if criterion in (ERROR, EDGE):
+        whole = _whole_score(left, criterion) + _whole_score(right, criterion)
+        return left_mass, right_mass, np.float64(whole)
     score = score_of(left, left_mass, criterion, l2)
     return left_mass, right_mass, score + score_of(right, right_mass, criterion, l2)
 

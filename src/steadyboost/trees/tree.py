@@ -79,10 +79,12 @@ class Growth:
         leaves = n_rows if self.max_leaf_nodes is None else self.max_leaf_nodes
         return depth, leaves, self.max_leaf_nodes is not None
 
-    def rule(self, total_mass: float) -> tuple[int, float, int, int]:
-        min_mass = max(1, int(np.ceil(self.min_weight_leaf * total_mass)))
+    def rule(self, total_mass: float, whole: float) -> tuple[int, float, int, int]:
+        """Limits in the units of :class:`Sums`; weights are enough if only rounding is missing."""
+        min_mass = max(1, int(self.min_weight_leaf * total_mass * (1 - 1e-9)))
         min_count = self.min_samples_leaf if self.min_samples_leaf > 1 else 0
-        return CRITERIA[self.criterion], self.l2, min_mass, min_count
+        l2 = self.l2 / whole * 2.0**60 if self.l2 else 0.0
+        return CRITERIA[self.criterion], l2, min_mass, min_count
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ class GrownTree:
             children=children.astype(np.int32),
             left_set=np.where(leaf[:, None], np.uint32(0), left_set),
             value=totals / 2.0**60,
-            gain=np.where(leaf, 0.0, gain / 2.0**60),
+            gain=np.where(leaf, 0.0, np.maximum(gain, 0.0) / 2.0**60),
             depth=int(depth.max()),
         )
 
@@ -133,6 +135,7 @@ class Sums:
     labels: np.ndarray
     weights: np.ndarray
     channels: np.ndarray
+    whole: float = 1.0  # what 2**60 stands for
 
     @classmethod
     def of_labels(
@@ -150,10 +153,10 @@ class Sums:
     @classmethod
     def of_channels(cls, channels: np.ndarray) -> "Sums":
         """One vector per row; signed edges end with the row's mass, Newton sums are (g, h)."""
-        fixed = np.empty(channels.size, dtype=np.int64)
-        to_fixed_point(channels.ravel(), np.abs(channels).sum(), fixed)
+        fixed, whole = np.empty(channels.size, dtype=np.int64), np.abs(channels).sum()
+        to_fixed_point(channels.ravel(), whole, fixed)
         nothing = np.empty(0, dtype=np.int64)
-        return cls(nothing.astype(np.int32), nothing, fixed.reshape(channels.shape))
+        return cls(nothing.astype(np.int32), nothing, fixed.reshape(channels.shape), float(whole))
 
     @property
     def n_channels(self) -> int:
@@ -198,7 +201,8 @@ def grow_tree(
     bins = (binned.packed, features, binned.layout)
     arrays = sums.arrays(growth.min_samples_leaf > 1)
     total = sums.total(used)
-    rule = growth.rule(total[-1] if growth.criterion in ("edge", "newton") else total.sum())
+    mass = total[-1] if growth.criterion in ("edge", "newton") else total.sum()
+    rule = growth.rule(mass, sums.whole)
     limits = growth.limits(len(used))
     capacity = growth.capacity(len(used))
     tree = empty_tree(capacity, sums.n_channels)

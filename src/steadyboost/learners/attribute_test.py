@@ -1,0 +1,74 @@
+"""FindAttrTest: one test of one attribute."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from steadyboost.learners.base import Data, Question, Threads
+from steadyboost.learners.tree import TreeAnswer
+from steadyboost.trees.attribute_test import grow_test
+from steadyboost.trees.tree import GrownTree, Sums
+
+
+def sums_of(question: Question, counts: np.ndarray | None) -> Sums:
+    """What a learner adds up for a question: weighted labels, or what naming each is worth."""
+    if question.edges is not None:
+        drawn = 1.0 if counts is None else counts[:, None]
+        return Sums.of_channels(question.edges * drawn)
+    weights = question.weights if counts is None else counts.astype(float)
+    return Sums.of_labels(question.targets, weights, question.n_answers)
+
+
+def answer_by(tree: GrownTree, question: Question) -> TreeAnswer:
+    """A tree as the answer to a question; label sets, where asked for, go to its code."""
+    if question.edges is None:
+        return TreeAnswer(tree, tree.label.astype(np.int32))
+    question.code = (tree.value[:, :-1] > 0).astype(float)
+    return TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
+
+
+class AttributeTest(BaseEstimator):
+    """One test of one attribute, the best of all: FindAttrTest.
+
+    A categorical column is compared with one of its values, a numeric one with a threshold (a
+    cut of its bins); where the training rows have gaps, a missing value is a third answer. The
+    test minimises the weighted error, or in :class:`~steadyboost.AdaBoostM2Classifier` the
+    pseudoloss, over all tests.
+
+    :class:`~steadyboost.Stump` differs: it splits categories in two sets, sends gaps to one of
+    the sides, and minimises an impurity.
+
+    References
+    ----------
+    .. [1] R. E. Schapire (1997). Using output codes to boost multiclass learning problems. ICML.
+    .. [2] Y. Freund, R. E. Schapire (1996). Experiments with a new boosting algorithm. ICML.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from steadyboost import AdaBoostOCClassifier, AttributeTest
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = AdaBoostOCClassifier(AttributeTest(), n_estimators=50, random_state=0)
+    >>> model.fit(X, y).score(X, y)
+    1.0
+    """
+
+    uses_bins = True
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}
+
+    def answer(
+        self,
+        data: Data,
+        question: Question,
+        counts: np.ndarray | None,
+        seed: int,
+        threads: Threads,
+    ) -> tuple[TreeAnswer, np.ndarray]:
+        """The best test and its votes; ``seed`` is of no use to it."""
+        assert data.binned is not None
+        sums = sums_of(question, counts)
+        tree = grow_test(data.binned, sums, n_shards=threads.n_threads, run=threads.run)
+        answer = answer_by(tree, question)
+        return answer, answer.votes(data)

@@ -1,0 +1,159 @@
+"""The best test of one attribute, by its error or pseudoloss: FindAttrTest.
+
+A categorical column is compared with one of its values, a numeric one with a threshold, and a
+missing value is an answer of its own. A side of the test is a vector of channel sums; what its
+best answer is worth is an integer, so that the best test is exact, and so are ties.
+"""
+
+from collections.abc import Iterable
+from functools import reduce
+
+import numpy as np
+
+from steadyboost.trees.grower import add_children, empty_tree, fill_histogram
+from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.sharded import Run
+from steadyboost.trees.splitting import EDGE, ERROR, SET_WORDS, mass_of
+from steadyboost.trees.tree import SMALL, Binned, GrownTree, Sums, one_by_one
+
+NO_BIN = -1  # the question is only whether the value is missing
+
+
+@kernel
+def worth_of(sums, criterion):
+    """What the best answer to these sums gains: its class, or all labels worth naming."""
+    worth = np.int64(0)
+    if criterion == EDGE:
+        for c in range(len(sums) - 1):
+            worth += max(sums[c], 0)
+        return worth
+    for c in range(len(sums)):
+        worth = max(worth, sums[c])
+    return worth
+
+
+@inner
+def _test_column(cells, shape, total, criterion, sides):
+    """Best test on one column: (worth, bin), -1 and NO_BIN if it has one answer only.
+
+    A column that is constant where it is known can still be asked whether it is missing.
+    """
+    n_bins, has_missing, categorical = shape
+    n_channels = len(total)
+    missing, known, yes, no = sides[0], sides[1], sides[2], sides[3]
+    for c in range(n_channels):
+        missing[c] = cells[n_bins * n_channels + c] if has_missing else 0
+        known[c], yes[c] = total[c] - missing[c], 0
+    apart = worth_of(missing, criterion)
+    best, best_bin = np.int64(-1), np.int64(NO_BIN)
+    if mass_of(missing, criterion) > 0 and mass_of(known, criterion) > 0:
+        best = apart + worth_of(known, criterion)
+    for b in range(n_bins):
+        own = cells[b * n_channels : (b + 1) * n_channels]
+        if mass_of(own, criterion) == 0:
+            continue
+        for c in range(n_channels):
+            yes[c] = own[c] if categorical else yes[c] + own[c]
+            no[c] = known[c] - yes[c]
+        if mass_of(no, criterion) == 0:
+            continue
+        worth = apart + worth_of(yes, criterion) + worth_of(no, criterion)
+        if worth > best or best_bin == NO_BIN:
+            best, best_bin = worth, np.int64(b)
+    return best, best_bin
+
+
+@kernel
+def best_test(hist, layout, total, criterion):
+    """Best test over all columns: (feature, bin), feature -1 if all are constant.
+
+    ``criterion`` is ERROR or EDGE. Ties go to the lowest feature, then to the lowest bin.
+    """
+    offsets, n_bins, has_missing, categorical = layout
+    n_channels = len(total)
+    sides = np.empty((4, n_channels), dtype=np.int64)
+    best, best_feature, best_bin = np.int64(-1), np.int64(-1), np.int64(NO_BIN)
+    for f in range(len(n_bins)):
+        cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]
+        shape = (n_bins[f], has_missing[f], categorical[f])
+        worth, bin_ = _test_column(cells, shape, total, criterion, sides)
+        if worth > best:
+            best, best_feature, best_bin = worth, np.int64(f), bin_
+    return best_feature, best_bin
+
+
+def set_of(bins: Iterable[int]) -> np.ndarray:
+    """Bins as the bits of a left set."""
+    words = np.zeros(SET_WORDS, dtype=np.uint32)
+    for b in bins:
+        words[b >> 5] |= np.uint32(1 << (b & 31))
+    return words
+
+
+def histogram_of(
+    binned: Binned, sums: Sums, rows: np.ndarray, n_shards: int = 1, run: Run = one_by_one
+) -> np.ndarray:
+    """Sums of the rows (ascending) by feature, bin and channel; large data in shards."""
+    bins = (binned.packed, np.arange(binned.n_features), binned.layout)
+    arrays = sums.arrays(counting=False)
+
+    def fill(part: np.ndarray) -> np.ndarray:
+        hist = np.empty(int(binned.offsets[-1]) * sums.n_channels, dtype=np.int64)
+        fill_histogram(bins, arrays, part, sums.n_channels, hist)
+        return hist
+
+    large = n_shards > 1 and len(rows) * binned.n_features >= SMALL
+    parts = np.array_split(rows, n_shards) if large else [rows]
+    return reduce(np.add, run(fill, parts))
+
+
+def grow_test(binned: Binned, sums: Sums, *, n_shards: int = 1, run: Run = one_by_one) -> GrownTree:
+    """The best test as a tree: the test alone, or below the question whether it is missing."""
+    criterion = EDGE if len(sums.channels) else ERROR
+    rows = np.arange(binned.n_rows, dtype=np.int32)
+    hist = histogram_of(binned, sums, rows, n_shards, run)
+    total = sums.total(rows)
+    feature, bin_ = best_test(hist, binned.layout, total, criterion)
+    tree = empty_tree(5, sums.n_channels)
+    tree[3][0] = total
+    if feature < 0:
+        return GrownTree.from_growth(tree, 1)
+    span = slice(binned.offsets[feature], binned.offsets[feature + 1])
+    cells = hist.reshape(-1, sums.n_channels)[span]
+    n_nodes = _write_test(tree, binned, cells, int(feature), int(bin_), criterion)
+    return GrownTree.from_growth(tree, n_nodes)
+
+
+def _write_test(
+    tree: tuple, binned: Binned, cells: np.ndarray, feature: int, bin_: int, criterion: int
+) -> int:
+    """Write the nodes of a test; returns how many there are."""
+    node, n_bins = 0, int(binned.n_bins[feature])
+    missing = cells[n_bins:].sum(axis=0)
+    if _mass(missing, criterion) > 0:
+        _split(tree, node, feature, {n_bins}, missing, criterion)
+        node = 2
+    if bin_ != NO_BIN:
+        yes = {bin_} if binned.categorical[feature] else set(range(bin_ + 1))
+        left = cells[sorted(yes)].sum(axis=0)
+        # Rows to come may have gaps where the training rows have none.
+        if 2 * _mass(left, criterion) > _mass(tree[3][node], criterion):
+            yes.add(n_bins)
+        _split(tree, node, feature, yes, left, criterion)
+        node += 2
+    return node + 1
+
+
+def _mass(sums: np.ndarray, criterion: int) -> int:
+    return int(sums[-1] if criterion == EDGE else sums.sum())
+
+
+def _split(
+    tree: tuple, node: int, feature: int, bins: Iterable[int], left: np.ndarray, criterion: int
+) -> None:
+    """Give a node two children; those in ``bins``, with sums ``left``, go to the left one."""
+    features, _, left_sets, totals, gain, _ = tree
+    features[node], left_sets[node] = feature, set_of(bins)
+    add_children(tree, node, node + 1, left)
+    sides = worth_of(totals[node + 1], criterion) + worth_of(totals[node + 2], criterion)
+    gain[node] = sides - worth_of(totals[node], criterion)
