@@ -274,8 +274,8 @@ def test_what_cannot_be_written_is_known_at_the_start(path):
     callbacks = [Checkpoint(path), counter]
     with pytest.raises(ModelFileError, match="skops or joblib"):
         make(SAMMEClassifier, estimator=DecisionTreeClassifier(), callbacks=callbacks).fit(X, y)
+    nowhere = Checkpoint(path.parent / "none" / "run.sb")
     with pytest.raises(FileNotFoundError, match="folder"):
-        nowhere = Checkpoint(path.parent / "none" / "run.sb")
         make(SAMMEClassifier, callbacks=[nowhere, counter]).fit(X, y)
     assert counter.n_rounds == 0
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from common import assert_same_model, each_booster, each_frame, make, problem, quiet, table
+from common import PUBLIC, assert_same_model, each_booster, each_frame, make, problem, quiet, table
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
 import steadyboost
 from steadyboost import (
+    AdaBoostM2Classifier,
     AdaBoostOCClassifier,
     MSmoothBoostClassifier,
     SAMMEClassifier,
@@ -27,6 +28,7 @@ from steadyboost.core.model_checks import need
 from steadyboost.core.model_file import ModelFileError, load_model, save_model
 
 MODELS = Path(__file__).parent / "models"
+OUR_LEARNERS = [item for item in PUBLIC if hasattr(item, "answer")]
 LABELS = {
     "texts": np.array(["bc", "ä", "\U0001f600"]),
     "padded": np.array(["a", "b", "c"], dtype="<U9"),
@@ -63,6 +65,20 @@ def test_a_loaded_model_is_the_model(booster, tmp_path):
     np.testing.assert_array_equal(loaded.estimator_errors_, model.estimator_errors_)
     assert loaded.history_ == model.history_
     assert [a.tree.depth for a in loaded.estimators_] == [a.tree.depth for a in model.estimators_]
+
+
+@pytest.mark.parametrize("booster", [SAMMEClassifier, AdaBoostM2Classifier, AdaBoostOCClassifier])
+@pytest.mark.parametrize("learner", OUR_LEARNERS, ids=lambda learner: learner.__name__)
+def test_every_learner(learner, booster, tmp_path):
+    X, y = problem()
+    X[:, 1] = np.round(X[:, 1])
+    X[::7, 2] = np.nan
+    model = quiet(make(booster, estimator=learner(), categorical_features=[1]).fit, X, y)
+    loaded = round_trip(model, tmp_path)
+    X[::5, 1] = np.nan
+    assert_same_model(loaded, model, X)
+    assert repr(loaded.estimator) == repr(model.estimator)
+    np.testing.assert_array_equal(loaded.feature_importances_, model.feature_importances_)
 
 
 @each_booster

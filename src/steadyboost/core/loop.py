@@ -79,6 +79,7 @@ class Boosting:
     stages: list[Stage] = field(default_factory=list)
     history: History = field(default_factory=History)
     keep: int | None = None  # rounds to keep, where a callback knows better than all
+    question: Question | None = None  # that of the last round, with its weights
     over: bool = False  # whether the last round was the last that there can be
 
     def run(self, callbacks: Sequence["Callback"]) -> None:
@@ -128,7 +129,7 @@ class Boosting:
         """One round; whether it must be the last."""
         booster, rows, round_ = self.booster, self.rows, self.round(len(self.stages))
         step: float | None
-        question = booster.question(rows, round_)
+        self.question = question = booster.question(rows, round_)
         counts = round_.draw_counts(question.weights) if booster.resample else None
         answer, votes = self.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
         error = self.error_of(question, votes)

@@ -6,8 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.core.model_checks import ModelFileError, check_tree, need, need_array, need_keys
+from steadyboost.core.model_checks import (
+    ModelFileError,
+    check_branches,
+    check_tree,
+    need,
+    need_array,
+    need_keys,
+)
+from steadyboost.learners.c45 import C45Answer
 from steadyboost.learners.tree import TreeAnswer
+from steadyboost.trees.c45_tree import C45Tree
 from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.tree import GrownTree
 
@@ -16,10 +25,14 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Room:
-    """What a hypothesis may refer to: features, answers, and bins where the model has them."""
+    """What a hypothesis may refer to: features, answers, and bins where the model has them.
+
+    A vote is an answer, or a number for each class.
+    """
 
     n_features: int
     n_answers: int
+    n_classes: int
     binned: bool
 
 
@@ -121,4 +134,40 @@ def _tree_from_arrays(arrays: Arrays, room: Room) -> TreeAnswer:
     return TreeAnswer(GrownTree(feature, children, left_set, value, gain, depth), label)
 
 
+C45_VECTORS: dict[str, type[Any]] = {
+    "attribute": np.int64,
+    "threshold": np.float64,
+    "first_child": np.int64,
+    "n_branches": np.int64,
+    "cases": np.float64,
+    "majority": np.int64,
+    "errors": np.float64,
+}
+
+
+def _c45_to_arrays(answer: C45Answer) -> Arrays:
+    names = (*C45_VECTORS, "class_weights")
+    arrays = {name: getattr(answer.tree, name) for name in names}
+    return {**arrays, "by_share": np.array(answer.by_share)}
+
+
+def _c45_from_arrays(arrays: Arrays, room: Room) -> C45Answer:
+    """A C4.5 tree whose branches, features and classes are all there."""
+    need_keys(arrays, {*C45_VECTORS, "class_weights", "by_share"}, "a C4.5 tree")
+    n = len(np.atleast_1d(arrays["attribute"]))
+    vectors = {name: need_array(arrays[name], t, (n,), name) for name, t in C45_VECTORS.items()}
+    by_share = bool(need_array(arrays["by_share"], np.bool_, (), "by_share"))
+    shape = (n, room.n_classes if by_share else None)
+    weights = need_array(arrays["class_weights"], np.float64, shape, "class_weights")
+    n_votes = weights.shape[1]
+    check_branches(vectors, room.n_features)
+    need(by_share or n_votes <= room.n_answers, "there are more votes than answers")
+    need(((vectors["majority"] >= 0) & (vectors["majority"] < n_votes)).all(), "an unknown class")
+    need(np.isfinite(weights).all() and np.isfinite(vectors["cases"]).all(), "an infinite weight")
+    return C45Answer(
+        C45Tree(**vectors, class_weights=weights, n_features=room.n_features), by_share
+    )
+
+
 register_answer("tree", TreeAnswer, _tree_to_arrays, _tree_from_arrays)
+register_answer("c45", C45Answer, _c45_to_arrays, _c45_from_arrays)

@@ -93,6 +93,25 @@ def _depth(children: np.ndarray, inner: np.ndarray) -> int:
     return depth
 
 
+def check_branches(tree: dict[str, np.ndarray], n_features: int) -> None:
+    """Check that the nodes of a C4.5 tree form one tree; branches come after their node."""
+    attribute, first, n_branches = tree["attribute"], tree["first_child"], tree["n_branches"]
+    n = len(attribute)
+    inner = attribute >= 0
+    need(n > 0, "a tree needs a node")
+    need((attribute < n_features).all(), "a tree tests an unknown feature")
+    need((n_branches[~inner] == 0).all(), "a leaf has branches")
+    first, n_branches, places = first[inner], n_branches[inner], np.flatnonzero(inner)
+    need(((n_branches > 0) & (n_branches < n)).all(), "a test has no branches, or too many")
+    need(((first > places) & (first <= n - n_branches)).all(), "a branch is outside its tree")
+    numeric = ~np.isnan(tree["threshold"][inner])
+    need((n_branches[numeric] == 2).all(), "a threshold has two branches")
+    need(n_branches.sum() == n - 1, "a node needs exactly one parent")
+    starts = np.repeat(first - np.cumsum(n_branches) + n_branches, n_branches)
+    parents = np.bincount(starts + np.arange(n - 1), minlength=n)
+    need((parents[1:] == 1).all(), "a node needs exactly one parent")
+
+
 def check_classes(classes: Any) -> None:
     """Labels are looked up by bisection: they must be sorted, and each one once."""
     need(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes must be a vector")

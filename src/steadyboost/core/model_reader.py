@@ -161,7 +161,8 @@ def _answer(
     kind = kind_named(record["kind"])
     arrays = need_object(record["arrays"], "arrays")
     taken = {name: reader.take(f"{kind.name}.{name}", what) for name, what in arrays.items()}
-    return kind.from_arrays(taken, Room(model.n_features_in_, n_answers, model._binner is not None))
+    binned = model._binner is not None
+    return kind.from_arrays(taken, Room(model.n_features_in_, n_answers, model.n_classes_, binned))
 
 
 def _values(prefix: str, values: Any, reader: ColumnReader) -> dict[str, Any]:

@@ -181,6 +181,13 @@ def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any
     return [function(item) for item in items]
 
 
+def grow_trees(
+    binned: Binned, many: Sequence[Sums], growth: Growth, run: Run = one_by_one
+) -> list[tuple[GrownTree, np.ndarray]]:
+    """Grow a tree for each of many sums over the same rows, side by side."""
+    return run(lambda sums: grow_tree(binned, sums, growth), many)
+
+
 def grow_tree(
     binned: Binned,
     sums: Sums,
