@@ -6,6 +6,7 @@ from common import Recording, make, problem
 from reference.output_codes import msmooth_boost, real_data
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
 
 from steadyboost import (
     AdaBoostM1Classifier,
@@ -21,7 +22,9 @@ from steadyboost import (
 from steadyboost.noise import corrupt
 
 SETS = ("iris", "wine", "digits", "breast_cancer", "glass", "vehicle")
-ROUNDS = 25
+ROUNDS = 20
+
+each_learner = pytest.mark.parametrize("learner", [Stump(), Tree(2)], ids=["stump", "tree"])
 
 
 @pytest.fixture(params=[(name, noise) for name in SETS for noise in (0.0, 0.2)], ids=str)
@@ -38,11 +41,10 @@ def below(lower, upper):
     return bool((np.asarray(lower) <= np.asarray(upper) * (1 + 1e-9)).all())
 
 
-@pytest.mark.parametrize("rate", [1.0, 0.5, 1.7])
 @pytest.mark.parametrize("alpha", ["pseudoloss", "error"])
-@pytest.mark.parametrize("learner", [Stump(), Tree(2)], ids=["stump", "tree"])
-def test_theorem_1_of_schapire(data, learner, alpha, rate):
-    params = {"estimator": learner, "alpha": alpha, "learning_rate": rate, "n_estimators": ROUNDS}
+@each_learner
+def test_theorem_1_of_schapire(data, learner, alpha):
+    params = {"estimator": learner, "alpha": alpha, "n_estimators": ROUNDS}
     model = make(AdaBoostOCClassifier, **params).fit(*data)
     product, exponential = bounds.oc_bound(model)
     assert product.shape == exponential.shape == (ROUNDS,)
@@ -61,30 +63,46 @@ def test_its_product_is_the_printed_one_at_the_papers_steps(alpha):
     np.testing.assert_allclose(exponential, 2 * np.exp(-2 * np.cumsum(gain**2)), rtol=1e-12)
 
 
-@pytest.mark.parametrize("rate", [1.0, 0.5, 1.7])
-@pytest.mark.parametrize("learner", [Stump(), Tree(2)], ids=["stump", "tree"])
-def test_theorem_11_of_freund_and_schapire(data, learner, rate):
-    params = {"estimator": learner, "learning_rate": rate, "n_estimators": ROUNDS}
-    model = make(AdaBoostM2Classifier, **params).fit(*data)
+@each_learner
+def test_theorem_11_of_freund_and_schapire(data, learner):
+    model = make(AdaBoostM2Classifier, estimator=learner, n_estimators=ROUNDS).fit(*data)
     product, exponential = bounds.m2_bound(model)
     assert below(bounds.training_error(model, *data), product)
     assert below(product, exponential)
-    if rate == 1:
-        loss = np.clip(model.estimator_errors_, 1e-10, 1)
-        expected = (model.n_classes_ - 1) * np.cumprod(2 * np.sqrt(loss * (1 - loss)))
-        np.testing.assert_allclose(product, expected, rtol=1e-4)
+    loss = model.estimator_errors_
+    assert loss.min() > 0
+    expected = (model.n_classes_ - 1) * np.cumprod(2 * np.sqrt(loss * (1 - loss)))
+    np.testing.assert_allclose(product, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rate", [0.2, 0.7, 2.5])
+def test_both_hold_for_other_steps(rate):
+    X, y = problem(k=4)
+    params = {"estimator": Stump(), "learning_rate": rate, "n_estimators": 60}
+    oc = make(AdaBoostOCClassifier, **params).fit(X, y)
+    m2 = make(AdaBoostM2Classifier, **params).fit(X, y)
+    for model, bound in ((oc, bounds.oc_bound(oc)), (m2, bounds.m2_bound(m2))):
+        assert below(bounds.training_error(model, X, y), bound.product)
+        assert below(bound.product, bound.exponential)
+
+
+def test_both_hold_where_a_perfect_error_was_clipped():
+    X, y = load_iris(return_X_y=True)
+    oc = make(AdaBoostOCClassifier, estimator=Tree(None), alpha="error", n_estimators=30).fit(X, y)
+    m2 = make(AdaBoostM2Classifier, estimator=Tree(None), n_estimators=3).fit(X, y)
+    for model, bound in ((oc, bounds.oc_bound(oc)), (m2, bounds.m2_bound(m2))):
+        assert model.estimator_errors_.min() < 1e-12
+        assert below(bounds.training_error(model, X, y), bound.product)
 
 
 def test_theorem_11_with_soft_hypotheses():
     X, y = problem(k=4)
-    from sklearn.naive_bayes import GaussianNB
-
     model = make(AdaBoostM2Classifier, estimator=GaussianNB(), n_estimators=20).fit(X, y)
     assert below(bounds.training_error(model, X, y), bounds.m2_bound(model).product)
 
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5, 1.0, 3.0])
-@pytest.mark.parametrize("learner", [Stump(), Tree(2)], ids=["stump", "tree"])
+@each_learner
 def test_theorems_1_and_2_of_jin_and_zhang(data, learner, smoothing):
     params = {"estimator": learner, "smoothing": smoothing, "n_estimators": ROUNDS}
     model = make(MSmoothBoostClassifier, **params).fit(*data)
@@ -92,7 +110,7 @@ def test_theorems_1_and_2_of_jin_and_zhang(data, learner, smoothing):
     assert below(bounds.training_error(model, *data), tau)
     assert below(tau, product)
     assert below(product, weaker)
-    for theta in (0, 0.1, 1):
+    for theta in (0, 0.1):
         bound = bounds.msmooth_margin_bound(model, *data, theta)
         assert below(bounds.training_error(model, *data, theta=theta), bound)
     if smoothing == 0:
@@ -118,8 +136,8 @@ def test_they_hold_for_other_steps(rate, smoothing):
 
 
 def test_tau_and_v_follow_from_the_papers_mu():
-    X, y = load_iris(return_X_y=True)
-    learner, lam, n, k = Recording(1), 0.4, 150, 3
+    X, y = load_wine(return_X_y=True)
+    learner, lam, n, k = Recording(1), 0.4, len(y), 3
     params = {"estimator": learner, "smoothing": lam, "n_estimators": 15}
     model = make(MSmoothBoostClassifier, **params).fit(X, y)
     colorings = np.array(model.history_["coloring"])
@@ -152,7 +170,7 @@ def test_the_printed_theorem_1_fails_and_the_corrected_one_does_not():
 
 
 def test_the_printed_forms_are_those_of_the_paper():
-    X, y = load_iris(return_X_y=True)
+    X, y = load_wine(return_X_y=True)
     params = {"estimator": Stump(), "smoothing": 0.0, "n_estimators": 10}
     model = make(MSmoothBoostClassifier, **params).fit(X, y)
     v, g = np.array(model.history_["U"]), 1 - 2 * model.estimator_errors_  # v = U without lambda
@@ -217,12 +235,12 @@ def test_a_model_that_stopped_early_has_its_own_rounds():
     ],
 )
 def test_margins_are_between_minus_one_and_one_and_tell_right_from_wrong(booster, k):
-    X, y = problem(k=k)
+    X, y = problem(k=k, noise=0.3)
     names = np.array(list("abcde"))[y]
-    model = make(booster, n_estimators=20).fit(X, names)
+    model = make(booster, n_estimators=8).fit(X, names)
     found = bounds.margins(model, X, names)
     assert (np.abs(found) <= 1 + 1e-12).all()
-    assert (found.max() > 0) and (found.min() < 0)
+    assert found.min() < 0 < found.max()
     np.testing.assert_array_equal(found[found != 0] > 0, (model.predict(X) == names)[found != 0])
     assert np.mean(found <= 0) == bounds.training_error(model, X, names)[-1]
 
@@ -248,7 +266,8 @@ def test_the_margin_distribution_is_cumulative():
     model = make(AdaBoostOCClassifier, n_estimators=20).fit(X, y)
     found = bounds.margins(model, X, y)
     theta, share = bounds.margin_distribution(model, X, y)
-    assert (np.diff(theta) >= 0).all() and (np.diff(share) >= 0).all() and share[-1] == 1
+    assert (np.diff([theta, share]) >= 0).all()
+    assert share[-1] == 1
     theta, share = bounds.margin_distribution(model, X, y, [-1.1, 0, 0.2, 1])
     np.testing.assert_array_equal(share, [np.mean(found <= t) for t in theta])
     assert share[0] == 0
@@ -279,7 +298,7 @@ def test_what_cannot_be_bounded_is_refused():
     with pytest.raises(NotFittedError):
         bounds.oc_bound(AdaBoostOCClassifier())
     with pytest.raises(ValueError, match="one class only"):
-        bounds.training_error(make(AdaBoostOCClassifier).fit(X, np.zeros(len(y))), X, y)
+        bounds.training_error(make(SAMMEClassifier).fit(X, np.zeros(len(y))), X, y)
 
     class Doubling(SAMMEClassifier):
         def add(self, scores, stage, votes):

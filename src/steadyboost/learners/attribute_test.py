@@ -14,8 +14,8 @@ from steadyboost.trees.tree import GrownTree, Sums
 def sums_of(question: Question, counts: np.ndarray | None) -> Sums:
     """What a learner adds up for a question: weighted labels, or what naming each is worth."""
     if question.edges is not None:
-        drawn = 1.0 if counts is None else counts[:, None]
-        return Sums.of_channels(question.edges * drawn)
+        edges = question.edges
+        return Sums.of_channels(edges if counts is None else edges * counts[:, None])
     weights = question.weights if counts is None else counts.astype(float)
     return Sums.of_labels(question.targets, weights, question.n_answers)
 
@@ -69,6 +69,6 @@ class AttributeTest(BaseEstimator):
         """The best test and its votes; ``seed`` is of no use to it."""
         assert data.binned is not None
         sums = sums_of(question, counts)
-        tree = grow_test(data.binned, sums, n_shards=threads.n_threads, run=threads.run)
+        tree = grow_test(data.binned, sums, threads.n_threads, threads.run)
         answer = answer_by(tree, question)
         return answer, answer.votes(data)

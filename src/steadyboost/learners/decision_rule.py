@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import Interval
 from steadyboost.learners.attribute_test import answer_by, sums_of
 from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.tree import TreeAnswer
-from steadyboost.trees.decision_rule import grow_rule
+from steadyboost.trees.decision_rule import Evidence, grow_rule
 from steadyboost.trees.tree import Sums
 
 
@@ -72,16 +72,8 @@ class DecisionRule(BaseEstimator):
         """Grow a rule and prune it, on parts of the rows that ``seed`` draws."""
         assert data.binned is not None
         sums = sums_of(question, counts)
-        grown_on, held_out = self._part(sums, seed)
-        tree = grow_rule(
-            data.binned,
-            sums,
-            grown_on,
-            held_out,
-            max_tests=self.max_tests,
-            n_shards=threads.n_threads,
-            run=threads.run,
-        )
+        evidence = Evidence(data.binned, sums, threads.n_threads, threads.run)
+        tree = grow_rule(evidence, *self._part(sums, seed), self.max_tests)
         answer = answer_by(tree, question)
         return answer, answer.votes(data)
 

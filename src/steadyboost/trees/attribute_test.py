@@ -5,8 +5,8 @@ missing value is an answer of its own. A side of the test is a vector of channel
 best answer is worth is an integer, so that the best test is exact, and so are ties.
 """
 
-from collections.abc import Iterable
-from functools import reduce
+from collections.abc import Callable, Iterable
+from functools import partial, reduce
 
 import numpy as np
 
@@ -90,28 +90,29 @@ def set_of(bins: Iterable[int]) -> np.ndarray:
     return words
 
 
-def histogram_of(
-    binned: Binned, sums: Sums, rows: np.ndarray, n_shards: int = 1, run: Run = one_by_one
+def in_shards(
+    fill: Callable[[np.ndarray], np.ndarray], rows: np.ndarray, n_features: int, n: int, run: Run
 ) -> np.ndarray:
-    """Sums of the rows (ascending) by feature, bin and channel; large data in shards."""
+    """The histogram that ``fill`` makes of some rows; of large data in ``n`` parts, added up."""
+    if n == 1 or len(rows) * n_features < SMALL:
+        return fill(rows)
+    return reduce(np.add, run(fill, np.array_split(rows, n)))
+
+
+def histogram_of(binned: Binned, sums: Sums, rows: np.ndarray) -> np.ndarray:
+    """Sums of the rows (ascending) by feature, bin and channel."""
     bins = (binned.packed, np.arange(binned.n_features), binned.layout)
-    arrays = sums.arrays(counting=False)
-
-    def fill(part: np.ndarray) -> np.ndarray:
-        hist = np.empty(int(binned.offsets[-1]) * sums.n_channels, dtype=np.int64)
-        fill_histogram(bins, arrays, part, sums.n_channels, hist)
-        return hist
-
-    large = n_shards > 1 and len(rows) * binned.n_features >= SMALL
-    parts = np.array_split(rows, n_shards) if large else [rows]
-    return reduce(np.add, run(fill, parts))
+    hist = np.empty(int(binned.offsets[-1]) * sums.n_channels, dtype=np.int64)
+    fill_histogram(bins, sums.arrays(counting=False), rows, sums.n_channels, hist)
+    return hist
 
 
-def grow_test(binned: Binned, sums: Sums, *, n_shards: int = 1, run: Run = one_by_one) -> GrownTree:
+def grow_test(binned: Binned, sums: Sums, n_shards: int = 1, run: Run = one_by_one) -> GrownTree:
     """The best test as a tree: the test alone, or below the question whether it is missing."""
     criterion = EDGE if len(sums.channels) else ERROR
     rows = np.arange(binned.n_rows, dtype=np.int32)
-    hist = histogram_of(binned, sums, rows, n_shards, run)
+    fill = partial(histogram_of, binned, sums)
+    hist = in_shards(fill, rows, binned.n_features, n_shards, run)
     total = sums.total(rows)
     feature, bin_ = best_test(hist, binned.layout, total, criterion)
     tree = empty_tree(5, sums.n_channels)
