@@ -265,13 +265,14 @@ def test_a_warm_start_keeps_its_seed_whatever_the_random_state():
 
 
 class Late(Tree):
-    """A tree that is wrong in the first round, where all rows weigh the same."""
+    """A tree that is mostly wrong in the first round, where all rows weigh the same."""
 
     def answer(self, data, question, counts, seed, threads):
         answer, votes = super().answer(data, question, counts, seed, threads)
         if np.ptp(question.weights) > 0:
             return answer, votes
         wrong = (question.targets + 1) % question.n_answers
+        wrong[:9] = question.targets[:9]
         return Fixed(wrong), wrong
 
 

@@ -134,12 +134,13 @@ def answers_by_part(parts, channels, edges):
 # FindDecRule
 
 
-def conditions_on(column):
-    """The bins that pass, for every test that a rule may make of a column."""
-    bins = range(column.n_bins)
+def conditions_on(column, rows):
+    """The bins that pass, for every test that a rule may make of a column: none at empty bins."""
+    bins = [b for b in range(column.n_bins) if (column.bins[rows] == b).any()]
     if column.categorical:
         return [frozenset([b]) for b in bins]
-    return [frozenset(side) for b in bins for side in (range(b + 1), range(b + 1, column.n_bins))]
+    sides = [(range(b + 1), range(b + 1, column.n_bins)) for b in bins]
+    return [frozenset(side) for both in sides for side in both]
 
 
 def passing(columns, condition, rows):
@@ -174,7 +175,7 @@ def grow_rule(columns, channels, edges, rows, max_tests):
     while potential(channels, covered, edges) > TOLERANCE and len(tests) != max_tests:
         best = (math.inf, -math.inf, None)
         for feature, column in enumerate(columns):
-            for bins in conditions_on(column):
+            for bins in conditions_on(column, covered):
                 left = passing(columns, (feature, bins), covered)
                 if 0 < len(left) < len(covered):
                     own = potential(channels, left, edges)

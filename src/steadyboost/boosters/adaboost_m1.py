@@ -3,7 +3,7 @@
 import numpy as np
 
 from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.scores import log_odds, own_score
+from steadyboost.core.scores import ROUNDING, log_odds, own_score
 from steadyboost.learners.base import Question
 
 
@@ -38,4 +38,4 @@ class AdaBoostM1Classifier(BoostingClassifier):
         return -own_score(scores, y)
 
     def step(self, question: Question, error: float) -> float | None:
-        return None if error >= 0.5 else log_odds(1 - error)
+        return None if error >= 0.5 - ROUNDING else -log_odds(error)

@@ -7,7 +7,7 @@ from steadyboost.core.loop import Round
 from steadyboost.core.output_codes import CLIP
 from steadyboost.core.pairs import Pairs
 from steadyboost.core.rows import Rows
-from steadyboost.core.scores import softmax
+from steadyboost.core.scores import ROUNDING, softmax
 from steadyboost.learners.base import Question
 
 
@@ -51,7 +51,7 @@ class AdaBoostM2Classifier(BoostingClassifier):
     def step(self, question: Question, error: float) -> float | None:
         """Fig. 2, with the pseudoloss as the error."""
         loss = float(np.clip(error, CLIP, 1 - CLIP))
-        return None if loss >= 0.5 else float(np.log((1 - loss) / loss) / 2)
+        return None if loss >= 0.5 - ROUNDING else float(np.log((1 - loss) / loss) / 2)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """The sum of exp(S(l) - S(y)) is least where S is half the log-probability."""

@@ -54,7 +54,7 @@ default="balanced"
     >>> X, y = load_digits(return_X_y=True)
     >>> model = ECOCClassifier(code="bch", n_estimators=31, random_state=0).fit(X, y)
     >>> model.code_distance_.n_correctable
-    5
+    7
     """
 
     stops_when_perfect = False

@@ -3,7 +3,7 @@
 import numpy as np
 
 from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.scores import log_odds, own_score
+from steadyboost.core.scores import ROUNDING, log_odds, own_score
 from steadyboost.learners.base import Question
 
 
@@ -38,6 +38,6 @@ class SAMMEClassifier(BoostingClassifier):
 
     def step(self, question: Question, error: float) -> float | None:
         k = self.n_classes_
-        if error >= 1 - 1 / k:
+        if error >= 1 - 1 / k - ROUNDING:
             return None
-        return log_odds(1 - error) + np.log(k - 1)
+        return float(np.log(k - 1)) - log_odds(error)

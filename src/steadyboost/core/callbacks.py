@@ -99,6 +99,8 @@ class EarlyStopping(Callback):
 
     def on_begin(self, run: "Boosting") -> None:
         """Find the best of the rounds that are there already (warm start, resume)."""
+        if run.validation is None:
+            raise ValueError("EarlyStopping needs validation rows; pass X_val and y_val to fit.")
         self.best_, self.best_round_ = np.inf, 0
         done = len(run.stages)
         errors: dict[int, Any] = {r["round"]: r.get("val_error") for r in run.history}
@@ -159,7 +161,8 @@ class Progress(Callback):
 
     def on_begin(self, run: "Boosting") -> None:
         console = self.console or Console(file=sys.stderr)
-        self._name, self._last, self._bar = type(run.booster).__name__, 0.0, None
+        self._name, self._last, self._bar = type(run.booster).__name__, -np.inf, None
+        self._shown = 0
         self._console = console
         if console.is_terminal:
             self._bar = RichProgress(
@@ -180,16 +183,20 @@ class Progress(Callback):
             self._last = time.monotonic()
 
     def on_end(self, run: "Boosting") -> None:
-        if run.stages:
+        if len(run.stages) > self._shown:
             self._show(run)
         if self._bar is not None:
             self._bar.stop()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A console cannot be copied: copies draw on the standard error."""
+        return {"every": self.every, "console": None}
 
     def _show(self, run: "Boosting") -> None:
         errors = f"train error {run.error_on(run.rows):.4f}"
         if run.validation is not None:
             errors += f", validation error {run.error_on(run.validation):.4f}"
-        done = len(run.stages)
+        done = self._shown = len(run.stages)
         if self._bar is not None:
             self._bar.update(self._task, completed=done, errors=errors)
         else:
@@ -204,4 +211,11 @@ def default_callbacks(params: Mapping[str, Any]) -> list[Callback]:
         wanted.append(EarlyStopping(params["n_iter_no_change"], params["tol"]))
     if params["verbose"]:
         wanted.append(Progress())
-    return [*wanted, *(params["callbacks"] or [])]
+    for callback in params["callbacks"] or []:
+        if not isinstance(callback, Callback):
+            raise TypeError(
+                f"callbacks has {callback!r}, which is not a Callback; pass objects such as "
+                "steadyboost.callbacks.Monitor()."
+            )
+        wanted.append(callback)
+    return wanted

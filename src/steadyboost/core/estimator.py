@@ -1,6 +1,7 @@
 """The estimator that every booster is: scikit-learn's surface over the one loop."""
 
 from collections.abc import Sequence
+from inspect import Parameter, Signature, signature
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -22,6 +23,7 @@ from steadyboost.core.inputs import (
     split_off,
     take_rows,
     with_class_weight,
+    without_weightless,
 )
 from steadyboost.core.loop import Boosting, Seeds
 from steadyboost.core.rows import Rows
@@ -37,6 +39,16 @@ from steadyboost.learners.prepare import Binner, Encoder, categorical_mask
 from steadyboost.learners.tree import Tree
 
 
+def _full_signature(cls: Any) -> Signature:
+    """The parameters of ``__init__`` with, in place of ``**shared``, those that it passes on."""
+    own = signature(cls.__init__)
+    named = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
+    if len(named) < len(own.parameters):
+        inherited = signature(cls.__mro__[1].__init__).parameters
+        named += [p for name, p in inherited.items() if name not in own.parameters]
+    return own.replace(parameters=named)
+
+
 class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, BaseEstimator):
     """Base of all boosters: the hooks of :class:`~steadyboost.core.hooks.Hooks`, made an estimator.
 
@@ -47,15 +59,8 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         super().__init_subclass__(**options)
         if cls.__doc__:
             cls.__doc__ = cls.__doc__.replace("{shared_parameters}", SHARED_PARAMETERS)
-
-    @classmethod
-    def _get_param_names(cls) -> list[str]:
-        """Own parameters and the shared ones, which a booster's __init__ passes on by keyword."""
-        names = set(super()._get_param_names())
-        for base in cls.__mro__[1:]:
-            if issubclass(base, BoostingClassifier):
-                names.update(base._get_param_names())
-        return sorted(names)
+        if "__init__" in cls.__dict__:
+            cls.__init__.__signature__ = _full_signature(cls)  # type: ignore[attr-defined]
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), HasMethods(["answer"]), None],
@@ -143,6 +148,8 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         """
         self._validate_params()
         going_on = self.warm_start and hasattr(self, "stages_")
+        if not going_on:
+            self.__dict__.pop("stages_", None)  # a fit that fails must not mix two models
         X = check_table(self, X, reset=not going_on)
         labels = check_labels(y, X)
         weights = check_weights(sample_weight, X)
@@ -165,15 +172,14 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         self, X: Any, y: np.ndarray, weights: Any, X_val: Any, y_val: Any, weights_val: Any
     ) -> tuple[Sample, Sample | None]:
         """Training and validation (X, y, weights); rows of weight zero are gone."""
-        if weights is not None and not weights.all():
-            X, y, weights = take_rows(np.flatnonzero(weights), X, y, weights)
+        X, y, weights = without_weightless(Sample(X, y, weights))
         if (X_val is None) != (y_val is None):
             raise ValueError("X_val and y_val belong together: pass both or neither.")
         if X_val is not None:
             X_val = check_table(self, X_val, reset=False)
             labels = check_labels(y_val, X_val)
             held_out = Sample(X_val, labels, check_weights(weights_val, X_val))
-            return Sample(X, y, weights), held_out
+            return Sample(X, y, weights), without_weightless(held_out)
         if not self.early_stopping:
             return Sample(X, y, weights), None
         if len(y) < 2:
@@ -182,38 +188,42 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
                 "Pass early_stopping=False."
             )
         train, held = split_off(y, self.validation_fraction, self._seed)
+        if not len(held):
+            raise ValueError(
+                "early_stopping=True found no row to set aside: each class has to keep one. "
+                "Pass X_val and y_val, or early_stopping=False."
+            )
         return Sample(*take_rows(train, X, y, weights)), Sample(*take_rows(held, X, y, weights))
 
     def _training_rows(
         self, sample: Sample, learner: Learner, workers: Workers, going_on: bool
     ) -> Rows:
-        X, y = sample.X, sample.y
-        weights = with_class_weight(sample.weights, self.class_weight, y)
-        if weights is not None and not weights.all():
-            X, y, weights = take_rows(np.flatnonzero(weights), X, y, weights)
+        weights = with_class_weight(sample.weights, self.class_weight, sample.y)
+        X, y, weights = without_weightless(Sample(sample.X, sample.y, weights))
         if not going_on:
-            self._learn_tables(X, y, weights, learner, workers)
+            self._learn_tables(X, y)
+        if learner.uses_bins and self._binner is None:
+            self._learn_bins(X, weights, workers)
         indices = self._class_indices(y, "y")
         data = self._data(self._encoder.encode(X), workers)
         return Rows(data, indices, self.n_classes_, weights, workers)
 
-    def _learn_tables(
-        self, X: Any, y: np.ndarray, weights: Any, learner: Learner, workers: Workers
-    ) -> None:
-        """Classes, categories and bins: what turns a user's table into numbers."""
+    def _learn_tables(self, X: Any, y: np.ndarray) -> None:
+        """Classes and categories: what turns a user's table into numbers."""
         self.classes_ = np.unique(y)
         self.n_classes_ = len(self.classes_)
         self._encoder = Encoder.learn(X, categorical_mask(X, self.categorical_features))
-        self._binner = None
-        if learner.uses_bins:
-            self._binner = Binner.learn(
-                self._encoder.encode(X),
-                self._encoder.is_categorical,
-                weights,
-                self.max_bins,
-                np.random.default_rng(self._seed),
-                workers.run,
-            )
+        self._binner: Binner | None = None
+
+    def _learn_bins(self, X: Any, weights: Any, workers: Workers) -> None:
+        self._binner = Binner.learn(
+            self._encoder.encode(X),
+            self._encoder.is_categorical,
+            weights,
+            self.max_bins,
+            np.random.default_rng(self._seed),
+            workers.run,
+        )
 
     def _validation_rows(self, sample: Sample, workers: Workers) -> Rows:
         data = self._data(self._encoder.encode(sample.X), workers)
@@ -221,7 +231,10 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         return Rows(data, indices, self.n_classes_, sample.weights, workers)
 
     def _class_indices(self, y: np.ndarray, name: str) -> np.ndarray:
-        indices = np.searchsorted(self.classes_, y).clip(max=self.n_classes_ - 1)
+        try:
+            indices = np.searchsorted(self.classes_, y).clip(max=self.n_classes_ - 1)
+        except TypeError:  # labels of another type than the classes
+            indices = np.zeros(len(y), dtype=int)
         unknown = np.unique(y[self.classes_[indices] != y])
         if len(unknown):
             raise ValueError(
@@ -267,7 +280,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             Seeds(self._seed),
             self.n_rounds(),
             list(self.stages_) if going_on else [],
-            History(self.history_) if going_on else History(),
+            self.history_[: len(self.stages_)] if going_on else History(),
         )
         if going_on and self.n_estimators < len(run.stages):
             raise ValueError(

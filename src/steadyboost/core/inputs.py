@@ -1,5 +1,6 @@
 """Checks of what a user passes, before any work is done."""
 
+from math import ceil
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,6 +70,11 @@ def with_class_weight(
     if class_weight is None:
         return weights
     by_class = compute_sample_weight(class_weight, y)
+    if not (np.isfinite(by_class).all() and (by_class >= 0).all() and by_class.any()):
+        raise ValueError(
+            f"class_weight={class_weight!r} has negative, missing or infinite weights, or is zero "
+            "for every class; give each class a weight of 0 or more."
+        )
     return by_class if weights is None else weights * by_class
 
 
@@ -77,14 +83,28 @@ def take_rows(rows: np.ndarray, *arrays: Any) -> list[Any]:
     return [None if array is None else _safe_indexing(array, rows) for array in arrays]
 
 
+def without_weightless(sample: Sample) -> Sample:
+    """The rows that weigh anything."""
+    if sample.weights is None or sample.weights.all():
+        return sample
+    return Sample(*take_rows(np.flatnonzero(sample.weights), *sample))
+
+
 def split_off(y: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows for training and for validation, stratified where every class has two rows."""
-    smallest = np.unique(y, return_counts=True)[1].min()
-    stratify = y if smallest >= 2 and round(fraction * len(y)) >= len(np.unique(y)) else None
+    """Rows for training and for validation, stratified where the classes have rows enough.
+
+    Each class keeps a row in training.
+    """
+    n, counts = len(y), np.unique(y, return_counts=True)[1]
+    n_held = min(ceil(fraction * n), n - 1)
+    if n_held == 0:
+        return np.arange(n), np.arange(0)
+    enough = counts.min() >= 2 and min(n_held, n - n_held) >= len(counts)
     train, held_out = train_test_split(
-        np.arange(len(y)), test_size=fraction, random_state=seed, stratify=stratify
+        np.arange(n), test_size=n_held, random_state=seed, stratify=y if enough else None
     )
-    return np.sort(train), np.sort(held_out)
+    lost = ~np.isin(y[held_out], y[train])
+    return np.sort(np.append(train, held_out[lost])), np.sort(held_out[~lost])
 
 
 def seed_from(random_state: Any) -> int:

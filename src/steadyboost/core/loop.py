@@ -66,6 +66,11 @@ class Round:
         return self.rng.multinomial(len(weights), weights / weights.sum())
 
 
+def only_question(rows: Rows, round_: Round) -> Question:
+    """With one class there is nothing to weigh."""
+    return Question(rows.y, np.full(len(rows), 1 / len(rows)), 1, np.ones(1))
+
+
 @dataclass
 class Boosting:
     """A training run: what callbacks see, and the loop itself."""
@@ -92,12 +97,15 @@ class Boosting:
         inner = [callback for callback in callbacks if callback not in outer]
         for callback in outer:
             callback.on_begin(self)
+        if self.stages and self.stages[0].extra.get("no_edge"):
+            self.stages.clear()  # ask again: the learner may be a better one
+            self.history.clear()
         self.replay()
         for callback in inner:
             callback.on_begin(self)
         callbacks = [*inner, *outer]
         try:
-            stop = len(self.stages) >= self.n_rounds
+            stop = self.is_done() or len(self.stages) >= self.n_rounds
             while not stop:
                 self.over = self.one_round()
                 wishes = [callback.on_round(self) for callback in callbacks]
@@ -116,6 +124,11 @@ class Boosting:
         if self.keep is not None:
             del self.stages[self.keep :]
 
+    def is_done(self) -> bool:
+        """Whether the last round was perfect, so that nothing is left to learn."""
+        ends = self.booster.stops_when_perfect or self.rows.n_classes == 1
+        return ends and bool(self.stages) and self.stages[-1].error <= PERFECT
+
     def replay(self) -> None:
         """Bring the scores up to the stages that are there already (warm start, resume)."""
         for stage in self.stages:
@@ -129,7 +142,8 @@ class Boosting:
         """One round; whether it must be the last."""
         booster, rows, round_ = self.booster, self.rows, self.round(len(self.stages))
         step: float | None
-        self.question = question = booster.question(rows, round_)
+        ask = booster.question if rows.n_classes > 1 else only_question
+        self.question = question = ask(rows, round_)
         counts = round_.draw_counts(question.weights) if booster.resample else None
         answer, votes = self.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
         error = self.error_of(question, votes)
@@ -137,13 +151,14 @@ class Boosting:
         if rows.n_classes == 1:
             step = 1.0  # nothing to weigh: the one class is always right
         else:
-            floor = 1 / (2 * len(rows)) if perfect and booster.stops_when_perfect else 0.0
+            stops = perfect and booster.stops_when_perfect
+            floor = max(PERFECT, 1 / (2 * rows.mass)) if stops else 0.0
             step = booster.step(question, max(error, floor))
         if step is None:
             return self.give_up(question, answer, votes, error)
         stage = Stage(answer, question.code, booster.learning_rate * step, error)
         self.accept(stage, votes, question.info)
-        return perfect and (booster.stops_when_perfect or rows.n_classes == 1)
+        return self.is_done()
 
     def error_of(self, question: Question, votes: np.ndarray) -> float:
         """Weighted error of the votes, or the pseudoloss where sets of labels were asked for."""
@@ -166,7 +181,8 @@ class Boosting:
                 ConvergenceWarning,
                 stacklevel=2,
             )
-            self.accept(Stage(answer, question.code, 1.0, error), votes, question.info)
+            stage = Stage(answer, question.code, 1.0, error, {"no_edge": True})
+            self.accept(stage, votes, question.info)
         return True
 
     def accept(self, stage: Stage, votes: np.ndarray, info: dict[str, Any]) -> None:

@@ -36,6 +36,8 @@ def race(
     A record has the value, its error and the rounds that it ran, out of ``n_estimators``.
     """
     train, test = split_off(rows.y, held_out, booster._seed)
+    if not len(test):  # too few rows to compare the values
+        return [{"value": value, "error": np.nan, "rounds": 0} for value in values]
 
     def start(value: Any) -> Boosting:
         rival = copy.copy(booster)

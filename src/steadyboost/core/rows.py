@@ -46,6 +46,7 @@ class Rows:
         self.weights = np.empty(n)
         n_blocks = 1 if n <= BLOCK_ROWS else 2 * -(-n // (2 * BLOCK_ROWS))
         bounds = np.linspace(0, n, n_blocks + 1).astype(int)
+        self.mass = n if weights is None else max(n, float(weights.sum()))  # rows by their weight
         base = None if weights is None else np.log(weights)
         self.blocks = [
             Block(

@@ -8,6 +8,8 @@ import numpy as np
 
 from steadyboost.trees.jit import kernel
 
+ROUNDING = 1e-12  # an edge below this is none
+
 
 @kernel
 def _take_own(scores, y, out):

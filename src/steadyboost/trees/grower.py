@@ -14,7 +14,7 @@ Structures travel as plain tuples of arrays:
 import numpy as np
 
 from steadyboost.trees.histogram import add_dense, add_labels
-from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.jit import inner, kernel, shared
 from steadyboost.trees.splitting import EDGE, SET_WORDS, best_split, contains, gain_of
 
 
@@ -30,7 +30,7 @@ def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
     )
 
 
-@kernel
+@shared
 def fill_histogram(bins, sums, rows, n_channels, hist):
     """Histogram of the listed rows; its tail counts rows where they are counted."""
     packed, features, layout = bins
@@ -48,7 +48,7 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
         add_labels(packed, features, offsets, rows, same, counted, np.int64(1), tail)
 
 
-@kernel
+@shared
 def subtract(parent, child):
     """Turn the parent's histogram into that of the child's sibling."""
     for cell in range(len(parent)):
@@ -63,7 +63,7 @@ def _unpack(left_set):
     return goes_left
 
 
-@kernel
+@shared
 def partition(packed, feature, left_set, rows, scratch):
     """Reorder ``rows`` so that those that go left come first, both in ascending order.
 
@@ -87,7 +87,7 @@ def partition(packed, feature, left_set, rows, scratch):
     return np.int64(n_left)
 
 
-@kernel
+@shared
 def settle(packed, feature, left_set, rows, left_node, node_of_row):
     """Send rows to two leaves, ``left_node`` and the next: no need to reorder them any more."""
     goes_left = _unpack(left_set)
@@ -98,7 +98,7 @@ def settle(packed, feature, left_set, rows, left_node, node_of_row):
         node_of_row[np.uint64(row)] = left_node + 1 - goes_left[np.uint64(bin_)]
 
 
-@kernel
+@shared
 def may_split(total, depth, n_leaves, criterion, limits):
     """Whether a node is worth a histogram: not at a limit, and not of one class."""
     if depth >= limits[0] or n_leaves >= limits[1]:
@@ -126,7 +126,7 @@ def _next_open(open_nodes, n_open, gain, best_first):
     return node
 
 
-@kernel
+@shared
 def add_children(tree, node, left, left_sums):
     """Write the children of a split node at places ``left`` and ``left + 1``."""
     _, children, _, totals, _, depth = tree
@@ -159,6 +159,13 @@ def _fill_leaves(tree, n_nodes, span, rows, node_of_row):
                 node_of_row[rows[k]] = node
 
 
+# As called from kernels.
+_fill_histogram, _subtract = fill_histogram.bare, subtract.bare
+_partition, _settle = partition.bare, settle.bare
+_may_split, _add_children = may_split.bare, add_children.bare
+_best_split, _gain_of = best_split.bare, gain_of.bare
+
+
 @inner
 def _search_nodes(first, n_nodes, n_leaves, bins, rule, limits, tree, work, pool):
     """Find the best split of each new node, -1 where it should stay a leaf."""
@@ -166,12 +173,12 @@ def _search_nodes(first, n_nodes, n_leaves, bins, rule, limits, tree, work, pool
     split_on, left_sums, slot = work
     for node in range(first, n_nodes):
         split_on[node] = -1
-        if may_split(totals[node], depth[node], n_leaves, rule[0], limits):
-            score, split_on[node] = best_split(
+        if _may_split(totals[node], depth[node], n_leaves, rule[0], limits):
+            score, split_on[node] = _best_split(
                 pool[slot[node]], bins[1], bins[2], totals[node], rule, left_sets[node],
                 left_sums[node],
             )  # fmt: skip
-            gain[node] = gain_of(score, totals[node], rule)
+            gain[node] = _gain_of(score, totals[node], rule)
             if gain[node] == -np.inf:
                 split_on[node] = -1
 
@@ -184,9 +191,9 @@ def _send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_r
     own = rows[start:stop]
     n_left = np.int64(0)
     if depth[left] < max_depth:
-        n_left = partition(bins[0], feature[node], left_sets[node], own, scratch)
+        n_left = _partition(bins[0], feature[node], left_sets[node], own, scratch)
     else:
-        settle(bins[0], feature[node], left_sets[node], own, left, node_of_row)
+        _settle(bins[0], feature[node], left_sets[node], own, left, node_of_row)
         start, stop = np.int64(0), np.int64(0)
     span[left, 0], span[left, 1] = start, start + n_left
     span[left + 1, 0], span[left + 1, 1] = start + n_left, stop
@@ -216,9 +223,9 @@ def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
     n_free, n_open = np.int64(2), np.int64(0)
     n_nodes, n_leaves, first = np.int64(1), np.int64(1), np.int64(0)
     slot[0] = -1
-    if may_split(totals[0], depth[0], n_leaves, rule[0], limits):
+    if _may_split(totals[0], depth[0], n_leaves, rule[0], limits):
         n_free, slot[0] = np.int64(1), 0
-        fill_histogram(bins, sums, rows, n_channels, pool[0])
+        _fill_histogram(bins, sums, rows, n_channels, pool[0])
     while True:
         _search_nodes(first, n_nodes, n_leaves, bins, rule, limits, tree, work, pool)
         for node in range(first, n_nodes):
@@ -233,7 +240,7 @@ def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
         node = _next_open(open_nodes, n_open, gain, limits[2])
         n_open -= 1
         feature[node] = split_on[node]
-        add_children(tree, node, n_nodes, left_sums[node])
+        _add_children(tree, node, n_nodes, left_sums[node])
         first, n_nodes, n_leaves = n_nodes, n_nodes + 2, n_leaves + 1
         left_small = _send_rows(
             bins, node, first, rows, scratch, limits[0], tree, span, node_of_row
@@ -241,7 +248,7 @@ def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
         small = first if left_small else first + 1
         large = 2 * first + 1 - small
         slot[small], slot[large] = -1, slot[node]
-        if may_split(totals[small], depth[small], n_leaves, rule[0], limits) or may_split(
+        if _may_split(totals[small], depth[small], n_leaves, rule[0], limits) or _may_split(
             totals[large], depth[large], n_leaves, rule[0], limits
         ):
             if n_free == 0:
@@ -250,7 +257,7 @@ def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
             n_free -= 1
             slot[small] = free[n_free]
             smaller = rows[span[small, 0] : span[small, 1]]
-            fill_histogram(bins, sums, smaller, n_channels, pool[slot[small]])
-            subtract(pool[slot[large]], pool[slot[small]])
+            _fill_histogram(bins, sums, smaller, n_channels, pool[slot[small]])
+            _subtract(pool[slot[large]], pool[slot[small]])
     _fill_leaves(tree, n_nodes, span, rows, node_of_row)
     return n_nodes

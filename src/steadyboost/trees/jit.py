@@ -12,3 +12,10 @@ inner = njit(nogil=True, error_model="numpy", **_bare)
 
 # Small and in the innermost loops: array arguments cost more than the work unless inlined.
 inlined = njit(nogil=True, error_model="numpy", forceinline=True, **_bare)
+
+
+def shared(function: Any) -> Any:
+    """A kernel that other kernels call too: these take ``.bare``, which compiles in less time."""
+    dispatcher = kernel(function)
+    dispatcher.bare = inner(function)
+    return dispatcher

@@ -14,7 +14,7 @@ NEWTON    v_0^2 / (v_1 + l2), m = v_1   gradient and Hessian sums
 
 import numpy as np
 
-from steadyboost.trees.jit import inlined, inner, kernel
+from steadyboost.trees.jit import inlined, inner, shared
 
 GINI, ENTROPY, ERROR, EDGE, NEWTON = range(5)
 SET_WORDS = 8  # 256 bits: one per bin
@@ -276,7 +276,7 @@ def _total(counts, offsets, feature):
     return total
 
 
-@kernel
+@shared
 def best_split(hist, features, layout, total, rule, left_set, left_sums):
     """Best split of a node over ``features``: (score of both sides, feature); -1 if none.
 
@@ -314,7 +314,7 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
     return best_score, best_feature
 
 
-@kernel
+@shared
 def gain_of(score, total, rule):
     """Gain of a split over its node, -inf if too small to split.
 
