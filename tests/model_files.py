@@ -19,7 +19,7 @@ from steadyboost import (
     SAMMEClassifier,
     Tree,
 )
-from steadyboost.core.model_file import ModelFileError, load_model, save_model
+from steadyboost.core.model_file import ModelFileError, load, save_model
 
 KINDS = ("SAMME", "MSmoothBoost", "C4.5")
 
@@ -72,5 +72,5 @@ def error_of(data, tmp_path):
     path = tmp_path / "hostile.sb"
     path.write_bytes(data)
     with pytest.raises(ModelFileError, match="is not a sound model file") as caught:
-        load_model(path)
+        load(path)
     return str(caught.value)

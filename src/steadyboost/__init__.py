@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
     from steadyboost.core.estimator import BoostingClassifier
+    from steadyboost.core.model_file import ModelFileError, load
     from steadyboost.learners.attribute_test import AttributeTest
     from steadyboost.learners.c45 import C45
     from steadyboost.learners.decision_rule import DecisionRule
@@ -35,9 +36,11 @@ _HOME = {
     "DecisionRule": "steadyboost.learners.decision_rule",
     "ECOCClassifier": "steadyboost.boosters.ecoc",
     "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
+    "ModelFileError": "steadyboost.core.model_file",
     "SAMMEClassifier": "steadyboost.boosters.samme",
     "Stump": "steadyboost.learners.tree",
     "Tree": "steadyboost.learners.tree",
+    "load": "steadyboost.core.model_file",
 }
 
 __all__ = [
@@ -52,10 +55,12 @@ __all__ = [
     "DecisionRule",
     "ECOCClassifier",
     "MSmoothBoostClassifier",
+    "ModelFileError",
     "SAMMEClassifier",
     "Stump",
     "Tree",
     "__version__",
+    "load",
 ]
 
 

@@ -15,7 +15,7 @@ from steadyboost import (
 )
 from steadyboost.core.callbacks import Callback, EarlyStopping, Monitor
 from steadyboost.core.checkpoint import Checkpoint
-from steadyboost.core.model_file import ModelFileError, load_model, save_model
+from steadyboost.core.model_file import ModelFileError, load, save_model
 
 
 class Crash(Exception):
@@ -112,7 +112,7 @@ def test_a_round_that_a_callback_left_halfway_is_done_again(path):
     X, y = problem()
     with pytest.raises(Crash):
         make(SAMMEClassifier, callbacks=[Checkpoint(path), CrashAfter(3), Monitor()]).fit(X, y)
-    assert load_model(path).n_iter_ == 2
+    assert load(path).n_iter_ == 2
     resumed = make(SAMMEClassifier, callbacks=[Checkpoint(path), Monitor()]).fit(X, y)
     assert None not in resumed.history_["train_error"]
 
@@ -125,11 +125,11 @@ def test_the_file_is_written_every_so_many_rounds(path):
         outermost = True
 
         def on_round(self, run):
-            seen.append(load_model(path).n_iter_ if path.exists() else 0)
+            seen.append(load(path).n_iter_ if path.exists() else 0)
 
     make(SAMMEClassifier, callbacks=[Checkpoint(path, every=2), Watch()]).fit(X, y)
     assert seen == [0, 2, 2, 4, 4]
-    assert load_model(path).n_iter_ == 5
+    assert load(path).n_iter_ == 5
 
 
 def test_more_and_fewer_rounds(path):
@@ -139,7 +139,7 @@ def test_more_and_fewer_rounds(path):
         model = make(SAMMEClassifier, n_estimators=n, callbacks=callbacks, n_jobs=1).fit(X, y)
         whole = make(SAMMEClassifier, n_estimators=n, callbacks=[Monitor()]).fit(X, y)
         assert_same_run(model, whole, X)
-        assert load_model(path).n_iter_ == in_file
+        assert load(path).n_iter_ == in_file
 
 
 @pytest.mark.parametrize("params", [{"resample": True}, {"estimator": Tree(max_samples=0.5)}])
@@ -149,7 +149,7 @@ def test_the_seed_of_the_file(params, path):
     cut_off(make(MSmoothBoostClassifier, smoothing="auto", **params), 4, path, X, y)
     model = make(MSmoothBoostClassifier, smoothing="auto", callbacks=[Checkpoint(path)], **params)
     params["random_state"] = model.fit(X, y)._seed
-    assert load_model(path)._seed == model._seed
+    assert load(path)._seed == model._seed
     whole = make(MSmoothBoostClassifier, smoothing="auto", **params).fit(X, y)
     assert_same_run(model, whole, X)
     assert model.smoothing_path_ == whole.smoothing_path_
@@ -235,7 +235,7 @@ def test_warm_start(path):
     half = make(SAMMEClassifier, warm_start=True).fit(X, y)
     save_model(half, path.with_name("half.sb"))
     cut_off(half.set_params(n_estimators=9), 7, path, X, y)
-    for start in (load_model(path.with_name("half.sb")), half):
+    for start in (load(path.with_name("half.sb")), half):
         start.set_params(n_estimators=9, callbacks=[Checkpoint(path)])
         assert_same_run(start.fit(X, y), whole, X)
     other = make(SAMMEClassifier, warm_start=True).fit(X, y, sample_weight=y + 1.0)

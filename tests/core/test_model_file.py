@@ -23,7 +23,7 @@ from steadyboost import (
 from steadyboost.core.callbacks import Monitor
 from steadyboost.core.model_answers import register_answer
 from steadyboost.core.model_checks import need
-from steadyboost.core.model_file import ModelFileError, load_model, save_model
+from steadyboost.core.model_file import ModelFileError, load, save_model
 
 MODELS = Path(__file__).parent / "models"
 OUR_LEARNERS = [item for item in PUBLIC if hasattr(item, "answer")]
@@ -40,7 +40,7 @@ LABELS = {
 def round_trip(model, folder):
     path = folder / "model.sb"
     save_model(model, path)
-    return load_model(path)
+    return load(path)
 
 
 def model_text(path):
@@ -261,7 +261,7 @@ def test_the_name_of_a_kind_is_an_identifier():
 
 
 def test_files_of_version_1_stay_readable():
-    model = load_model(MODELS / "version-1.sb")
+    model = load(MODELS / "version-1.sb")
     expected = json.loads((MODELS / "version-1.json").read_text())
     assert model_text(MODELS / "version-1.sb")["version"] == 1
     assert model.classes_.tolist() == expected["classes"]
@@ -272,4 +272,4 @@ def test_files_of_version_1_stay_readable():
 
 def test_a_missing_file_is_missing(tmp_path):
     with pytest.raises(FileNotFoundError):
-        load_model(tmp_path / "none.sb")
+        load(tmp_path / "none.sb")

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from model_files import KINDS, each_kind, pack, sound_file, unpack
 
-from steadyboost.core.model_file import ModelFileError, load_model
+from steadyboost.core.model_file import ModelFileError, load
 
 N_MUTATIONS = 670  # of each sort, of each model
 NASTY = [None, True, -1, 0, 1, 2, 5, 255, 2**31, 2**64, 10**400, -0.5, 1e308, "", "x", "Tree"]
@@ -122,7 +122,7 @@ def outcome(data, path):
     """Whether a file loads; if so, whether it works has been checked."""
     path.write_bytes(data)
     try:
-        model = load_model(path)
+        model = load(path)
     except ModelFileError:
         return False
     rng = np.random.default_rng(0)

@@ -10,7 +10,7 @@ import pytest
 from common import make, problem
 
 from steadyboost import SAMMEClassifier
-from steadyboost.core.model_file import load_model, save_model
+from steadyboost.core.model_file import load, save_model
 
 
 def test_arrays_and_json_only(tmp_path):
@@ -36,7 +36,7 @@ def test_overwriting(tmp_path):
     with pytest.raises(FileExistsError, match="overwrite=True"):
         save_model(make(SAMMEClassifier).fit(X, y), path, overwrite=False)
     save_model(make(SAMMEClassifier, n_estimators=2).fit(X, y), str(path))
-    assert load_model(str(path)).n_iter_ == 2
+    assert load(str(path)).n_iter_ == 2
     assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~current_umask()
 
 
@@ -69,4 +69,4 @@ def test_a_link_stays_a_link(tmp_path):
     link.symlink_to(tmp_path / "model.sb")
     save_model(make(SAMMEClassifier).fit(X, y), link)
     assert link.is_symlink()
-    assert load_model(tmp_path / "model.sb").n_iter_ == 5
+    assert load(tmp_path / "model.sb").n_iter_ == 5

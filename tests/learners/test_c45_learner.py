@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.utils._param_validation import InvalidParameterError
 
 from steadyboost import C45, AdaBoostM1Classifier, AdaBoostM2Classifier, SAMMEClassifier
-from steadyboost.core.model_file import load_model, save_model
+from steadyboost.core.model_file import load, save_model
 from steadyboost.learners import c45
 from steadyboost.learners.base import Data
 from steadyboost.learners.c45 import C45Answer
@@ -195,7 +195,7 @@ def test_a_model_of_categories_and_gaps_can_be_saved(tmp_path):
     for booster in (SAMMEClassifier, AdaBoostM2Classifier):
         model = booster(C45(), n_estimators=3).fit(X, y)
         save_model(model, tmp_path / "model.sb")
-        again = load_model(tmp_path / "model.sb")
+        again = load(tmp_path / "model.sb")
         np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
         assert isinstance(again.estimators_[0], C45Answer)
 

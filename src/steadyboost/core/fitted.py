@@ -1,5 +1,6 @@
 """What a fitted booster can do: predict, stage by stage or at once, and tell of its stages."""
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -101,6 +102,12 @@ class FittedBooster(Hooks):
         """Predictions after each round."""
         for proba in self.staged_predict_proba(X):
             yield self._label(proba)
+
+    def save(self, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
+        """Write the model to a file that :func:`steadyboost.load` reads; no pickle inside."""
+        from steadyboost.core.model_file import save_model  # it knows all boosters, this does not
+
+        save_model(self, path, overwrite=overwrite)
 
     @property
     def n_iter_(self) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from steadyboost.core.model_checks import (
     ModelFileError,
     check_branches,
+    check_cases,
     check_tree,
     need,
     need_array,
@@ -163,7 +164,7 @@ def _c45_from_arrays(arrays: Arrays, room: Room) -> C45Answer:
     check_branches(vectors, room.n_features)
     need(by_share or n_votes <= room.n_answers, "there are more votes than answers")
     need(((vectors["majority"] >= 0) & (vectors["majority"] < n_votes)).all(), "an unknown class")
-    need(np.isfinite(weights).all() and np.isfinite(vectors["cases"]).all(), "an infinite weight")
+    check_cases(vectors, weights)
     return C45Answer(
         C45Tree(**vectors, class_weights=weights, n_features=room.n_features), by_share
     )

@@ -112,6 +112,18 @@ def check_branches(tree: dict[str, np.ndarray], n_features: int) -> None:
     need((parents[1:] == 1).all(), "a node needs exactly one parent")
 
 
+def check_cases(tree: dict[str, np.ndarray], class_weights: np.ndarray) -> None:
+    """Cases are what the classes add up to, and branches share out those of their node."""
+    cases = tree["cases"]
+    need(np.isfinite(class_weights).all() and (class_weights >= 0).all(), "a weight is not one")
+    need(np.allclose(cases, class_weights.sum(axis=1), rtol=1e-6), "cases are not their classes'")
+    for node in np.flatnonzero(tree["n_branches"]):
+        first = tree["first_child"][node]
+        branches = cases[first : first + tree["n_branches"][node]]
+        need(cases[node] > 0, "a node without cases has branches")
+        need(np.isclose(branches.sum(), cases[node], rtol=1e-6), "branches are not their node's")
+
+
 def check_classes(classes: Any) -> None:
     """Labels are looked up by bisection: they must be sorted, and each one once."""
     need(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes must be a vector")

@@ -9,7 +9,7 @@ from steadyboost.core.model_checks import ModelFileError
 from steadyboost.core.model_reader import read_model
 from steadyboost.core.model_writer import writable_params, write_model
 
-__all__ = ["ModelFileError", "load_model", "save_model"]
+__all__ = ["ModelFileError", "load", "save_model"]
 
 
 def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
@@ -40,7 +40,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Tr
     >>> model = SAMMEClassifier(n_estimators=5).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     save_model(model, Path(folder, "iris.sb"))
-    ...     bool((load_model(Path(folder, "iris.sb")).predict(X) == model.predict(X)).all())
+    ...     bool((load(Path(folder, "iris.sb")).predict(X) == model.predict(X)).all())
     True
     """
     writable_params(model)
@@ -50,7 +50,7 @@ def save_model(model: Any, path: str | os.PathLike[str], *, overwrite: bool = Tr
     write_model(path, model, model.stages_, model.history_)
 
 
-def load_model(path: str | os.PathLike[str]) -> Any:
+def load(path: str | os.PathLike[str]) -> Any:
     """Read a fitted booster from a file that :func:`save_model` has written.
 
     A damaged or crafted file raises an error; no code from it is run.
@@ -74,7 +74,7 @@ def load_model(path: str | os.PathLike[str]) -> Any:
     --------
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile() as file:
-    ...     load_model(file.name)  # doctest: +ELLIPSIS
+    ...     load(file.name)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     steadyboost.core.model_checks.ModelFileError: ... is not a sound model file: ...
     """

@@ -59,7 +59,7 @@ def _column_index(item: Any, frame: nw.DataFrame | None, n_features: int) -> int
             return names.index(item)
         where = "X has no column names" if frame is None else f"the columns are {names[:20]}"
         raise ValueError(f"categorical_features names {item!r}, but {where}.")
-    if not isinstance(item, Integral) or not -n_features <= item < n_features:
+    if not isinstance(item, Integral) or not -n_features <= int(item) < n_features:
         raise ValueError(
             f"categorical_features has index {item}, but X has {n_features} features; "
             f"use indices from 0 to {n_features - 1}."

@@ -16,6 +16,6 @@ inlined = njit(nogil=True, error_model="numpy", forceinline=True, **_bare)
 
 def shared(function: Any) -> Any:
     """A kernel that other kernels call too: these take ``.bare``, which compiles in less time."""
-    dispatcher = kernel(function)
+    dispatcher: Any = kernel(function)
     dispatcher.bare = inner(function)
     return dispatcher

@@ -83,7 +83,8 @@ def best_next_test(hist, layout, covered, total, paired, best_test, best_inside)
     n_channels, covered_mass = len(total), _mass_of(covered)
     work = np.empty((4, n_channels), dtype=np.int64)
     known, inside, above, outside = work[0], work[1], work[2], work[3]
-    best = np.array([np.inf, -np.inf])
+    best = np.empty(2)
+    best[0], best[1] = np.inf, -np.inf
     for f in range(len(n_bins)):
         cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]
         for c in range(n_channels):
