@@ -115,12 +115,7 @@ def m2_bound(model: AdaBoostM2Classifier) -> ProductBound:
 
 
 def msmooth_bound(
-    model: MSmoothBoostClassifier,
-    X: Any,
-    y: Any,
-    sample_weight: Any = None,
-    *,
-    printed: bool = False,
+    model: Any, X: Any, y: Any, sample_weight: Any = None, *, printed: bool = False
 ) -> SmoothedBound:
     """Bound the training error of MSmoothBoost: Theorem 1 of [2]_, corrected.
 
@@ -165,13 +160,7 @@ def msmooth_bound(
 
 
 def msmooth_margin_bound(
-    model: MSmoothBoostClassifier,
-    X: Any,
-    y: Any,
-    theta: float,
-    sample_weight: Any = None,
-    *,
-    printed: bool = False,
+    model: Any, X: Any, y: Any, theta: float, sample_weight: Any = None, *, printed: bool = False
 ) -> np.ndarray:
     """Bound ``training_error`` at a ``theta`` from 0 to 1: Theorem 2 of [2]_, corrected.
 
@@ -226,7 +215,17 @@ def margins(model: Any, X: Any, y: Any) -> np.ndarray:
 def margin_distribution(
     model: Any, X: Any, y: Any, theta: Any = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Margins in rising order, or those in ``theta``, and the share of rows with no larger one."""
+    """Margins in rising order, or those in ``theta``, and the share of rows with no larger one.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from steadyboost import SAMMEClassifier, Stump, bounds
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = SAMMEClassifier(Stump(), n_estimators=50, random_state=0).fit(X, y)
+    >>> bounds.margin_distribution(model, X, y, theta=[0, 1])[1]
+    array([0., 1.])
+    """
     ordered = np.sort(margins(model, X, y))
     theta = ordered if theta is None else np.asarray(theta, dtype=float)
     return theta, np.searchsorted(ordered, theta, side="right") / len(ordered)

@@ -137,6 +137,14 @@ def test_too_many_classes_for_all_splits():
         make(ECOCClassifier, code="exhaustive").fit(X, y)
 
 
+def test_a_warm_start_with_all_bits_learnt_adds_none():
+    X, y = problem(k=4)
+    model = make(ECOCClassifier, code="exhaustive", n_estimators=5, warm_start=True).fit(X, y)
+    before = model.decision_function(X)
+    assert model.fit(X, y).n_iter_ == 7
+    np.testing.assert_array_equal(model.decision_function(X), before)
+
+
 @each_decoding
 def test_correctable_errors_are_corrected(decoding):
     """Any bits wrong, up to n_correctable of them, leave the codeword the nearest."""

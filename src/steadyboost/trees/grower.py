@@ -40,12 +40,13 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
         hist[cell] = 0
     if len(channels) > 0:
         add_dense(packed, features, offsets, rows, channels, hist)
-    else:
-        add_labels(packed, features, offsets, rows, labels, weights, n_channels, hist)
-    if len(counted) > 0:
-        same = np.zeros(len(counted), dtype=np.int32)
-        tail = hist[offsets[-1] * n_channels :]
-        add_labels(packed, features, offsets, rows, same, counted, np.int64(1), tail)
+    n_added, width, out = weights, n_channels, hist
+    for kind in range(2):  # sums, then counts: one call, lest it be compiled twice
+        if len(n_added) > 0:
+            add_labels(packed, features, offsets, rows, labels, n_added, width, out)
+        if kind == 0:
+            n_added, width, out = counted, np.int64(1), hist[offsets[-1] * n_channels :]
+            labels = np.zeros(len(counted), dtype=np.int32)
 
 
 @shared
@@ -222,11 +223,21 @@ def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
     scratch = np.empty(len(rows), dtype=np.int32)
     n_free, n_open = np.int64(2), np.int64(0)
     n_nodes, n_leaves, first = np.int64(1), np.int64(1), np.int64(0)
+    small, large = first, first  # the root is its own smaller child
     slot[0] = -1
-    if _may_split(totals[0], depth[0], n_leaves, rule[0], limits):
-        n_free, slot[0] = np.int64(1), 0
-        _fill_histogram(bins, sums, rows, n_channels, pool[0])
     while True:
+        if _may_split(totals[small], depth[small], n_leaves, rule[0], limits) or _may_split(
+            totals[large], depth[large], n_leaves, rule[0], limits
+        ):
+            if n_free == 0:
+                n_free = np.int64(len(pool))
+                pool, free = _wider(pool)
+            n_free -= 1
+            slot[small] = free[n_free]
+            own = rows[span[small, 0] : span[small, 1]]
+            _fill_histogram(bins, sums, own, n_channels, pool[slot[small]])
+            if large != small:
+                _subtract(pool[slot[large]], pool[slot[small]])
         _search_nodes(first, n_nodes, n_leaves, bins, rule, limits, tree, work, pool)
         for node in range(first, n_nodes):
             if split_on[node] >= 0:
@@ -248,16 +259,5 @@ def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
         small = first if left_small else first + 1
         large = 2 * first + 1 - small
         slot[small], slot[large] = -1, slot[node]
-        if _may_split(totals[small], depth[small], n_leaves, rule[0], limits) or _may_split(
-            totals[large], depth[large], n_leaves, rule[0], limits
-        ):
-            if n_free == 0:
-                n_free = np.int64(len(pool))
-                pool, free = _wider(pool)
-            n_free -= 1
-            slot[small] = free[n_free]
-            smaller = rows[span[small, 0] : span[small, 1]]
-            _fill_histogram(bins, sums, smaller, n_channels, pool[slot[small]])
-            _subtract(pool[slot[large]], pool[slot[small]])
     _fill_leaves(tree, n_nodes, span, rows, node_of_row)
     return n_nodes

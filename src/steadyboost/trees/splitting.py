@@ -230,28 +230,37 @@ def contains(left_set, bin_):
 
 
 @inner
-def _search_feature(hist, counts, shape, total, total_count, rule, order, sides):
-    """Best split on one feature: its score, and the bins ``order[:length]`` that go left.
+def _number_bins(n_bins, missing_first, order):
+    """Write the bins in their order, the missing one before them if it goes left."""
+    order[0] = n_bins
+    for b in range(n_bins):
+        order[b + missing_first] = b
+    return n_bins + missing_first
 
-    ``shape`` is (number of bins, 1 if a missing bin follows them, whether categorical).
+
+@inner
+def _search_feature(hist, counts, shape, total, total_count, rule, order, sides):
+    """Best split on one feature: its score, how many bins go left, and the pass it is from.
+
+    In pass 0 missing values stay right (a categorical feature orders them with the others); in
+    pass 1, which is worth its time only if there are any, they go left first.
     """
     n_bins, has_missing, categorical = shape
-    if categorical:
-        n_order = order_categories(hist, n_bins + has_missing, total, rule[0], order)
-        return _scan(hist, counts, order, n_order, np.int64(0), total, total_count, rule, sides)
-    for b in range(n_bins):
-        order[b] = b
-    score, length = _scan(hist, counts, order, n_bins, np.int64(0), total, total_count, rule, sides)
-    if has_missing and _any_in_bin(hist, n_bins, len(total)):
-        for b in range(n_bins, 0, -1):
-            order[b] = b - 1
-        order[0] = n_bins
-        other = _scan(hist, counts, order, n_bins + 1, np.int64(1), total, total_count, rule, sides)
-        if other[0] > score:
-            return other
-        for b in range(n_bins):
-            order[b] = b
-    return score, length
+    passes = 1
+    if has_missing and not categorical and _any_in_bin(hist, n_bins, len(total)):
+        passes = 2
+    best_score, best_length, best_pass = -np.inf, np.int64(0), np.int64(0)
+    for first in range(passes):
+        if categorical:
+            n_order = order_categories(hist, n_bins + has_missing, total, rule[0], order)
+        else:
+            n_order = _number_bins(n_bins, np.int64(first), order)
+        score, length = _scan(
+            hist, counts, order, n_order, np.int64(first), total, total_count, rule, sides
+        )
+        if score > best_score:
+            best_score, best_length, best_pass = score, length, np.int64(first)
+    return best_score, best_length, best_pass
 
 
 @inner
@@ -293,11 +302,13 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
     for f in features:
         cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]
         shape = (n_bins[f], has_missing[f], categorical[f])
-        score, length = _search_feature(
+        score, length, missing_first = _search_feature(
             cells, counts[offsets[f] :], shape, total, total_count, rule, order, sides
         )
         if score > best_score:
             best_score, best_feature = score, f
+            if not categorical[f]:
+                _number_bins(n_bins[f], missing_first, order)
             for word in range(SET_WORDS):
                 left_set[word] = 0
             for k in range(length):
