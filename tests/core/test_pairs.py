@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from common import Recording, make, problem
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from reference.maxcut import affinity_by_definition, u_by_definition
 from reference.output_codes import weights_in_logs
@@ -164,6 +164,7 @@ def test_shifts_by_row_change_nothing(seed, k, smoothing, scale):
     st.sampled_from(LAMBDAS),
     st.sampled_from([0.0, 1.0, 30.0, 100.0, 200.0, 1000.0, 1e5]),
 )
+@example(0, 5, 0.0, 1000.0)
 def test_weights_are_right_however_large_the_scores(seed, k, smoothing, scale):
     """Also where U itself is too small for a float: its shares are not."""
     rows = scored_rows(n=20, k=k, scale=scale, seed=seed)

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from steadyboost.core.scores import own_score
 from steadyboost.core.voting import VotingClassifier
 
 
@@ -31,5 +32,5 @@ class ArcX4Classifier(VotingClassifier):
 
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """All votes so far, less those for the row's own label, were wrong."""
-        wrong = scores.sum(axis=1) - scores[np.arange(len(y)), y]
+        wrong = (scores.sum(axis=1) - own_score(scores, y)) / self.learning_rate
         return np.log1p(wrong**4)

@@ -95,7 +95,9 @@ default="balanced"
         self._bit_log_odds = log_odds(1 - float(np.clip(error, CLIP, 0.5 - CLIP)))
 
     def n_rounds(self) -> int:
-        return self.code_.shape[1]
+        bits = self.code_.shape[1]
+        is_drawn = isinstance(self.code, str) and self.code in CODES and self.n_classes_ > 2
+        return min(bits, self.n_estimators) if is_drawn else bits
 
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Bits do not know of each other: all rows alike."""
@@ -110,7 +112,7 @@ default="balanced"
     def step(self, question: Question, error: float) -> float:
         if self.decoding == "hamming":
             return 1.0
-        return log_odds(1 - float(np.clip(error, CLIP, 1 - CLIP))) / 2
+        return -log_odds(float(np.clip(error, CLIP, 1 - CLIP))) / 2
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """As if bits were right independently: each at its own rate, or all at the mean rate."""

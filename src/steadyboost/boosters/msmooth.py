@@ -73,6 +73,7 @@ default="balanced"
             self.smoothing_path_ = race(self, rows, learner, "smoothing_", GRID)
             self.smoothing_ = self.smoothing_path_[0]["value"]
         else:
+            self.__dict__.pop("smoothing_path_", None)  # of an earlier fit
             self.smoothing_ = float(self.smoothing)
 
     def damping(self, against: np.ndarray) -> np.ndarray | float:

@@ -282,7 +282,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             list(self.stages_) if going_on else [],
             self.history_[: len(self.stages_)] if going_on else History(),
         )
-        if going_on and self.n_estimators < len(run.stages):
+        if going_on and run.n_rounds < len(run.stages):
             raise ValueError(
                 f"n_estimators={self.n_estimators} is below the {len(run.stages)} rounds that "
                 "warm_start=True goes on from; raise it, or set warm_start=False."

@@ -16,7 +16,8 @@ from steadyboost.trees.jit import kernel
 
 Damping = Callable[[np.ndarray], np.ndarray | float]
 
-SAFE = 600.0  # differences of scores up to here can be raised as they are
+SAFE = 300.0  # differences of scores up to here can be raised as they are, and squared
+TINY = 1e-250  # what a colouring separates is summed by logarithms below this
 CHUNK = 256  # rows whose sums stay in the first-level cache
 
 # Contraction lets a product and a sum be one instruction; everything else is as written.
@@ -82,6 +83,12 @@ def _write_edges(scores, y, shift, factor, total, out):
         out[i, y[i]] = out[i, k]
 
 
+def log_sum_exp(scores: np.ndarray) -> np.ndarray:
+    """ln of the rows' sums of exp(scores)."""
+    top = scores.max(axis=1)
+    return top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+
+
 class BlockPairs:
     """A block's pairs: weight(i, l) = factor[i] * exp(S(l) - shift[i])."""
 
@@ -104,6 +111,12 @@ class BlockPairs:
         _restore_own(scores, y, own)
         return self.shift - own
 
+    def log_other(self, colors: np.ndarray) -> np.ndarray:
+        """ln of each row's weight of the other colour, up to a constant of all rows."""
+        scores, y = self.block.scores, self.block.y
+        sides = np.array([log_sum_exp(scores[:, colors == color]) for color in (1, 0)])
+        return self.log_factor - self.shift + sides[colors[y], np.arange(len(y))]
+
 
 class Pairs:
     """A distribution over the pairs of all rows, as the scores stand.
@@ -123,6 +136,7 @@ class Pairs:
         total = sum(float((part.factor * part.total).sum()) for part in self.parts)
         for part in self.parts:
             part.factor /= total
+        self.log_total = float(tops.max() + np.log(total))
 
     def _each(self, function: Callable[[BlockPairs], np.ndarray | float | None]) -> list:
         return self.rows.workers.run(function, self.parts)
@@ -154,8 +168,21 @@ class Pairs:
             return float(own.sum())
 
         separated = sum(self._each(of_part))
+        if separated < TINY:
+            return self._ask_by_logarithms(colors)
         weights /= separated
         return separated
+
+    def _ask_by_logarithms(self, colors: np.ndarray) -> float:
+        """As ``ask``: U may be too small for a float, but the rows' shares of it are not."""
+        weights = self.rows.weights
+        for part in self.parts:
+            weights[part.block.rows] = part.log_other(colors)
+        top = float(weights.max())
+        np.exp(weights - top, out=weights)
+        total = float(weights.sum())
+        weights /= total
+        return float(np.exp(top + np.log(total) - self.log_total))
 
     def edges(self) -> np.ndarray:
         """A(i, l) = -D(i, l), and A(i, y_i) = the sum of D(i, .): what a vote for l is worth.
