@@ -114,8 +114,7 @@ def test_ties_go_to_the_smallest_lambda():
     model = chosen(X_y=load_iris(return_X_y=True), estimator=Tree(3))
     finalists = [r for r in model.smoothing_path_ if r["rounds"] == ROUNDS]
     assert len({record["error"] for record in finalists}) == 1
-    assert [record["value"] for record in finalists] == [0.0, 0.1]
-    assert model.smoothing_ == 0
+    assert model.smoothing_ == min(record["value"] for record in finalists) == 0
 
 
 def test_a_value_that_is_given_is_used_as_it_is():

@@ -40,11 +40,12 @@ class AdaBoostM2Classifier(BoostingClassifier):
     1.0
     """
 
+    weighs_pairs = True
     stops_when_perfect = False
 
     def question(self, rows: Rows, round_: Round) -> Question:
         """The pseudoloss is (1 - worth) / 2: y_i is worth the sum of D(i, .), l costs D(i, l)."""
-        edges = Pairs(rows, lambda against: 0.0).edges()
+        edges = Pairs(rows).edges()
         k = self.n_classes_
         return Question(rows.y, edges[:, k].copy(), k, np.ones((1, k)), edges=edges)
 

@@ -7,8 +7,10 @@ import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.core.output_codes import CLIP, OutputCodeClassifier
+from steadyboost.core.pairs import Damping
 from steadyboost.core.racing import race
 from steadyboost.core.rows import Rows
+from steadyboost.core.scores import log_one_plus_exp
 from steadyboost.learners.base import Learner, Question
 
 GRID = tuple(k / 10 for k in range(11))
@@ -76,12 +78,12 @@ default="balanced"
             self.__dict__.pop("smoothing_path_", None)  # of an earlier fit
             self.smoothing_ = float(self.smoothing)
 
-    def damping(self, against: np.ndarray) -> np.ndarray | float:
+    def damping(self) -> Damping | None:
         """Eqs. (5) and (8): mu(y_i) mu(l) has exp(F(y_i)) + lambda * the rest below it, twice."""
         if self.smoothing_ == 0:
-            return 0.0
-        against = against + np.log(self.smoothing_)
-        return -2 * (np.maximum(against, 0) + np.log1p(np.exp(-np.abs(against))))
+            return None
+        log_smoothing = np.log(self.smoothing_)
+        return lambda against: -2 * log_one_plus_exp(against + log_smoothing)
 
     def code(self, colors: np.ndarray) -> np.ndarray:
         """Labels in the code of -1 and +1: F(l) gains the step times f(l) h(x)."""

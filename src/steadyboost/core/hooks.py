@@ -20,6 +20,7 @@ class Hooks:
     """
 
     stops_when_perfect: ClassVar[bool] = True  # or go on, with a clipped error
+    weighs_pairs: ClassVar[bool] = False  # whether it weighs (row, label) pairs
     n_estimators: int
     n_classes_: int
 

@@ -59,7 +59,7 @@ class Round:
     @cached_property
     def rng(self) -> np.random.Generator:
         """Draws of the loop and the booster; the weak learner has the seed to itself."""
-        return np.random.default_rng([self.seed, 1])
+        return np.random.Generator(np.random.Philox(key=[self.seed, 1]))
 
     def draw_counts(self, weights: np.ndarray) -> np.ndarray:
         """How often each row is in a bootstrap drawn by the weights."""
@@ -86,6 +86,10 @@ class Boosting:
     keep: int | None = None  # rounds to keep, where a callback knows better than all
     question: Question | None = None  # that of the last round, with its weights
     over: bool = False  # whether the last round was the last that there can be
+
+    def __post_init__(self) -> None:
+        if self.booster.weighs_pairs and self.rows.n_classes > 1:
+            self.rows.keep_raised()
 
     def run(self, callbacks: Sequence["Callback"]) -> None:
         """Boost until a callback stops it, no edge is left, or ``n_rounds`` are done.
@@ -195,8 +199,13 @@ class Boosting:
         )
 
     def add(self, rows: Rows, stage: Stage, votes: np.ndarray) -> None:
-        rows.reach += abs(stage.step) * float(np.ptp(stage.code) or 1.0)
-        rows.each(lambda block: self.booster.add(block.scores, stage, votes[block.rows]))
+        def to_block(block: Block) -> None:
+            own = votes[block.rows]
+            self.booster.add(block.scores, stage, own)
+            if block.raised is not None:
+                block.raised.follow(stage.code, stage.step, own)
+
+        rows.each(to_block)
 
     def proba(self, rows: Rows) -> np.ndarray:
         """Class probabilities of rows as the scores stand."""

@@ -7,10 +7,11 @@ import numpy as np
 from steadyboost.core.colorings import coloring_rule
 from steadyboost.core.estimator import BoostingClassifier
 from steadyboost.core.loop import Round
-from steadyboost.core.pairs import Pairs
+from steadyboost.core.pairs import Damping, Pairs
 from steadyboost.core.rows import Rows
 from steadyboost.core.scores import softmax
 from steadyboost.learners.base import Question
+from steadyboost.trees.prediction import take
 
 CLIP = 1e-10
 
@@ -18,6 +19,7 @@ CLIP = 1e-10
 class OutputCodeClassifier(BoostingClassifier):
     """Boosting with output codes: each round colours the labels and learns the colours."""
 
+    weighs_pairs = True
     stops_when_perfect = False  # one perfect colouring does not separate k classes
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -29,9 +31,9 @@ class OutputCodeClassifier(BoostingClassifier):
         super().__init__(estimator, **shared)
         self.coloring = coloring
 
-    def damping(self, against: np.ndarray) -> np.ndarray | float:
-        """ln of the factor on a row's pairs, from ln(sum of exp(S(l) - S(y)) over l != y)."""
-        return 0.0
+    def damping(self) -> Damping | None:
+        """ln of a factor on a row's pairs, as a function of ln(sum of exp(S(l) - S(y)))."""
+        return None
 
     def code(self, colors: np.ndarray) -> np.ndarray:
         """What the answers 0 and 1 add to each class's score, before the step."""
@@ -42,14 +44,16 @@ class OutputCodeClassifier(BoostingClassifier):
         k = self.n_classes_
         rule = coloring_rule(self.coloring, k)
         if rule.needs_affinity:
-            pairs = Pairs(rows, self.damping)
+            pairs = Pairs(rows, self.damping())
             colors = rule.draw(round_.t, k, pairs.affinity(), round_.rng)
         else:
             colors = rule.draw(round_.t, k, None, round_.rng)
-            pairs = Pairs(rows, self.damping, colors)
+            pairs = Pairs(rows, self.damping(), colors)
         separated = pairs.ask(colors)
         info = {"U": separated, "coloring": colors.tolist()}
-        return Question(colors[rows.y].astype(np.int32), rows.weights, 2, self.code(colors), info)
+        targets = np.empty_like(rows.y)
+        take(colors, rows.y, targets)
+        return Question(targets, rows.weights, 2, self.code(colors), info)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """The sum of exp(S(l) - S(y)) is least where S is half the log-probability."""

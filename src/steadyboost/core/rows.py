@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from steadyboost.core.raised import RaisedScores
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 
@@ -26,6 +27,7 @@ class Block:
     y: np.ndarray
     base: np.ndarray | None  # log of the user's weights
     scores: np.ndarray
+    raised: RaisedScores | None = None  # where a booster weighs (row, label) pairs
 
 
 class Rows:
@@ -41,7 +43,6 @@ class Rows:
     ):
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
         self.sample_weight = weights
-        self.reach = 0.0  # no two scores of a row differ by more
         n = len(y)
         self.weights = np.empty(n)
         n_blocks = 1 if n <= BLOCK_ROWS else 2 * -(-n // (2 * BLOCK_ROWS))
@@ -75,6 +76,11 @@ class Rows:
         """Some of the rows, with fresh scores; they share the bins' cuts."""
         weights = None if self.sample_weight is None else self.sample_weight[rows]
         return Rows(self.data.take(rows), self.y[rows], self.n_classes, weights, workers)
+
+    def keep_raised(self) -> None:
+        """Keep the exponentials of the scores up to date from here on."""
+        for block in self.blocks:
+            block.raised = RaisedScores(block.scores, block.y)
 
     @property
     def scores(self) -> np.ndarray:

@@ -96,6 +96,14 @@ def log_odds(p: float) -> float:
     return float(np.log(p) - np.log1p(-p))
 
 
+def log_one_plus_exp(x: np.ndarray) -> np.ndarray:
+    """ln(1 + e**x), for x of any size."""
+    small = np.exp(-np.abs(x))
+    np.log1p(small, out=small)
+    small += np.maximum(x, 0)
+    return small
+
+
 def softmax(scores: np.ndarray) -> np.ndarray:
     """Rows of exp(scores), normalised; safe for scores of any size."""
     shifted = scores - scores.max(axis=1, keepdims=True)
