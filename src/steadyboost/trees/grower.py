@@ -168,23 +168,6 @@ _best_split, _gain_of = best_split.bare, gain_of.bare
 
 
 @inner
-def _search_nodes(first, n_nodes, n_leaves, bins, rule, limits, tree, work, pool):
-    """Find the best split of each new node, -1 where it should stay a leaf."""
-    _, _, left_sets, totals, gain, depth = tree
-    split_on, left_sums, slot = work
-    for node in range(first, n_nodes):
-        split_on[node] = -1
-        if _may_split(totals[node], depth[node], n_leaves, rule[0], limits):
-            score, split_on[node] = _best_split(
-                pool[slot[node]], bins[1], bins[2], totals[node], rule, left_sets[node],
-                left_sums[node],
-            )  # fmt: skip
-            gain[node] = _gain_of(score, totals[node], rule)
-            if gain[node] == -np.inf:
-                split_on[node] = -1
-
-
-@inner
 def _send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_row):
     """Send a split node's rows to its children; whether the left child has at most half."""
     feature, _, left_sets, _, _, depth = tree
@@ -209,12 +192,11 @@ def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
     ``rows``. Best first keeps a histogram per open leaf; depth first, which grows the same tree
     where leaves are not limited, keeps one per level.
     """
-    feature, _, _, totals, gain, depth = tree
+    feature, _, left_sets, totals, gain, depth = tree
     capacity, n_channels = totals.shape
     left_sums = np.empty((capacity, n_channels), dtype=np.int64)
     split_on = np.empty(capacity, dtype=np.int64)
     slot = np.empty(capacity, dtype=np.int64)
-    work = (split_on, left_sums, slot)
     free = np.empty(2, dtype=np.int64)
     free[0], free[1] = 1, 0
     cells = bins[2][0][-1] * (n_channels + (1 if len(sums[3]) > 0 else 0))
@@ -238,9 +220,15 @@ def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
             _fill_histogram(bins, sums, own, n_channels, pool[slot[small]])
             if large != small:
                 _subtract(pool[slot[large]], pool[slot[small]])
-        _search_nodes(first, n_nodes, n_leaves, bins, rule, limits, tree, work, pool)
         for node in range(first, n_nodes):
-            if split_on[node] >= 0:
+            gain[node] = -np.inf
+            if _may_split(totals[node], depth[node], n_leaves, rule[0], limits):
+                score, split_on[node] = _best_split(
+                    pool[slot[node]], bins[1], bins[2], totals[node], rule, left_sets[node],
+                    left_sums[node],
+                )  # fmt: skip
+                gain[node] = _gain_of(score, totals[node], rule)
+            if gain[node] > -np.inf:
                 open_nodes[n_open] = node
                 n_open += 1
             elif slot[node] >= 0:
