@@ -125,7 +125,8 @@ def check_with(booster, learner):
     """Fit on a frame with gaps and on numbers; sound probabilities, in every stage."""
     columns, y = table()
     for X, labels in ((pd.DataFrame(columns), y), problem(k=4)):
-        model = make(getattr(steadyboost, booster), estimator=learner, **PARAMS[booster])
+        params = {"n_estimators": 20, **PARAMS[booster]}
+        model = make(getattr(steadyboost, booster), estimator=learner, **params)
         quiet(model.fit, X, labels)
         stages = list(model.staged_predict(X))
         assert 1 <= len(stages) == model.n_iter_
