@@ -10,10 +10,11 @@ from functools import partial, reduce
 
 import numpy as np
 
+from steadyboost.trees.criteria import EDGE, ERROR, mass_of
 from steadyboost.trees.grower import add_children, empty_tree, fill_histogram
 from steadyboost.trees.jit import inner, kernel
 from steadyboost.trees.sharded import Run
-from steadyboost.trees.splitting import EDGE, ERROR, SET_WORDS, mass_of
+from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.tree import SMALL, Binned, GrownTree, Sums, one_by_one
 
 NO_BIN = -1  # the question is only whether the value is missing

@@ -13,9 +13,10 @@ Structures travel as plain tuples of arrays:
 
 import numpy as np
 
+from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.histogram import add_dense, add_labels
 from steadyboost.trees.jit import inner, kernel, shared
-from steadyboost.trees.splitting import EDGE, SET_WORDS, best_split, contains, gain_of
+from steadyboost.trees.splitting import SET_WORDS, best_split, contains, gain_of
 
 
 def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:

@@ -1,74 +1,12 @@
-"""The best split of a node, from its histogram.
-
-A side of a split is a vector of channel sums ``v`` with a mass ``m``. Each criterion gives a side
-a score, and a split gains ``score(left) + score(right) - score(node)``:
-
-========  ============================  ==========================================
-GINI      sum v_c^2 / m                 decrease of the weighted Gini impurity
-ENTROPY   sum v_c ln(v_c / m)           decrease of the weighted entropy (nats)
-ERROR     max v_c                       decrease of the weighted error
-EDGE      sum |v_c|, last channel m     signed edges: AdaBoost.M2 and .MH votes
-NEWTON    v_0^2 / (v_1 + l2), m = v_1   gradient and Hessian sums
-========  ============================  ==========================================
-"""
+"""The best split of a node, from its histogram."""
 
 import numpy as np
 
+from steadyboost.trees.categories import order_categories
+from steadyboost.trees.criteria import EDGE, ERROR, GINI, mass_of, score_of, whole_score
 from steadyboost.trees.jit import inlined, inner, shared
 
-GINI, ENTROPY, ERROR, EDGE, NEWTON = range(5)
 SET_WORDS = 8  # 256 bits: one per bin
-
-
-@inner
-def mass_of(sums, criterion):
-    if criterion == EDGE:
-        return sums[len(sums) - 1]
-    if criterion == NEWTON:
-        return sums[1]
-    mass = np.int64(0)
-    for c in range(len(sums)):
-        mass += sums[c]
-    return mass
-
-
-@inner
-def score_of(sums, mass, criterion, l2):
-    """Score of one side; higher is purer."""
-    score = 0.0
-    if criterion == GINI:
-        for c in range(len(sums)):
-            v = np.float64(sums[c])
-            score += v * v
-        return score / mass if mass > 0 else 0.0
-    if criterion == ENTROPY:
-        for c in range(len(sums)):
-            if sums[c] > 0:
-                score += sums[c] * np.log(sums[c] / np.float64(mass))
-        return score
-    if criterion == ERROR:
-        for c in range(len(sums)):
-            score = max(score, np.float64(sums[c]))
-        return score
-    if criterion == EDGE:
-        for c in range(len(sums) - 1):
-            score += abs(np.float64(sums[c]))
-        return score
-    g = np.float64(sums[0])
-    return g * g / (sums[1] + l2) if sums[1] + l2 > 0 else 0.0
-
-
-@inner
-def _whole_score(sums, criterion):
-    """Score of one side where it is an integer: added up as such, so that equal splits tie."""
-    score = np.int64(0)
-    if criterion == ERROR:
-        for c in range(len(sums)):
-            score = max(score, sums[c])
-    else:
-        for c in range(len(sums) - 1):
-            score += abs(sums[c])
-    return score
 
 
 @inlined
@@ -100,7 +38,7 @@ def _score_sides(left, right, total, criterion, l2):
     left_mass = mass_of(left, criterion)
     right_mass = mass_of(right, criterion)
     if criterion in (ERROR, EDGE):
-        whole = _whole_score(left, criterion) + _whole_score(right, criterion)
+        whole = whole_score(left, criterion) + whole_score(right, criterion)
         return left_mass, right_mass, np.float64(whole)
     score = score_of(left, left_mass, criterion, l2)
     return left_mass, right_mass, score + score_of(right, right_mass, criterion, l2)
@@ -136,79 +74,6 @@ def _scan(hist, counts, order, n_order, first, total, total_count, rule, sides):
         if score > best_score:
             best_score, best_length = score, np.int64(k + 1)
     return best_score, best_length
-
-
-@inner
-def _share_deviations(hist, n_bins, total, criterion, order, mass, deviation):
-    """Bins with mass, and by how much their channel means deviate from the node's."""
-    n_channels, n_used = len(total), deviation.shape[1]
-    total_mass = np.float64(max(mass_of(total, criterion), 1))
-    n = 0
-    for b in range(n_bins):
-        sums = hist[b * n_channels : (b + 1) * n_channels]
-        m = np.float64(mass_of(sums, criterion))
-        if m > 0:
-            order[n], mass[n] = b, m
-            for c in range(n_used):
-                deviation[n, c] = sums[c] / m - total[c] / total_mass
-            n += 1
-    return n
-
-
-@inner
-def _dot(a, b):
-    total = 0.0
-    for c in range(len(a)):
-        total += a[c] * b[c]
-    return total
-
-
-@inner
-def _main_direction(mass, deviation, n):
-    """First principal component by power iteration, from the bin that deviates most."""
-    n_used = deviation.shape[1]
-    start, largest = 0, -1.0
-    for k in range(n):
-        size = mass[k] * _dot(deviation[k], deviation[k])
-        if size > largest:
-            start, largest = k, size
-    direction = deviation[start].copy()
-    for _ in range(10 if n_used > 2 else 0):  # with two classes all bins lie on one line
-        step = np.zeros(n_used)
-        for k in range(n):
-            along = mass[k] * _dot(deviation[k], direction)
-            for c in range(n_used):
-                step[c] += along * deviation[k, c]
-        norm = np.sqrt(_dot(step, step))
-        if norm > 0:
-            for c in range(n_used):
-                direction[c] = step[c] / norm
-    return direction
-
-
-@inner
-def order_categories(hist, n_bins, total, criterion, order):
-    """Write the bins with mass, along the first principal component of their channel means.
-
-    For two classes this is Breiman's order by the share of one class, in which the best of all
-    2^(n-1) subsets is a prefix; for more it is the heuristic of Coppersmith, Hong & Hosking (1999).
-    """
-    n_channels = len(total)
-    n_used = n_channels if criterion < EDGE else (n_channels - 1 if criterion == EDGE else 1)
-    mass = np.empty(n_bins)
-    deviation = np.empty((n_bins, n_used))
-    n = _share_deviations(hist, n_bins, total, criterion, order, mass, deviation)
-    if n == 0:
-        return 0
-    direction = _main_direction(mass, deviation, n)
-    for k in range(n):  # stable insertion sort: there are at most 256 bins
-        key, item = _dot(deviation[k], direction), order[k]
-        j = k - 1
-        while j >= 0 and mass[j] > key:
-            mass[j + 1], order[j + 1] = mass[j], order[j]
-            j -= 1
-        mass[j + 1], order[j + 1] = key, item
-    return n
 
 
 @inlined

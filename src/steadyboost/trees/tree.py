@@ -6,18 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.trees import splitting
+from steadyboost.trees import criteria
 from steadyboost.trees.grower import empty_tree, grow
 from steadyboost.trees.histogram import sum_labels, to_fixed_point
 from steadyboost.trees.prediction import apply
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth
 
 CRITERIA = {
-    "gini": splitting.GINI,
-    "entropy": splitting.ENTROPY,
-    "error": splitting.ERROR,
-    "edge": splitting.EDGE,
-    "newton": splitting.NEWTON,
+    "gini": criteria.GINI,
+    "entropy": criteria.ENTROPY,
+    "error": criteria.ERROR,
+    "edge": criteria.EDGE,
+    "newton": criteria.NEWTON,
 }
 SMALL = 1_000_000  # cells below which a second thread costs more than it gains
 MANY_NODES = 4096  # above which a call per node costs more than threads gain
