@@ -35,15 +35,19 @@ def sum_labels(labels, weights, rows, out):
 
 
 @kernel
-def add_range(hist, cells, n_channels, out):
-    """Add the cells from the first to the last feature of a stretch, sums and counts."""
+def merge_range(hist, cells, n_channels, is_first, out):
+    """Add the cells from the first to the last feature of a stretch, sums and counts.
+
+    The first histogram replaces what was there.
+    """
     first, last, n_cells = cells
+    keep = 0 if is_first else 1
     for cell in range(first * n_channels, last * n_channels):
-        out[cell] += hist[cell]
+        out[cell] = keep * out[cell] + hist[cell]
     tail = n_cells * n_channels
     if len(hist) > tail:
         for cell in range(tail + first, tail + last):
-            out[cell] += hist[cell]
+            out[cell] = keep * out[cell] + hist[cell]
 
 
 @inner

@@ -22,7 +22,7 @@ from steadyboost.trees.grower import (
     settle,
     subtract,
 )
-from steadyboost.trees.histogram import add_range
+from steadyboost.trees.histogram import merge_range
 from steadyboost.trees.prediction import rename
 from steadyboost.trees.splitting import SET_WORDS, best_split, gain_of
 
@@ -89,6 +89,7 @@ class ShardedGrowth:
         self.layout = shards[0].bins[2]
         features = shards[0].bins[1]
         self.stretches = [s for s in np.array_split(features, len(shards)) if len(s)]
+        self.merged = np.empty(shards[0].n_cells, dtype=np.int64)  # a stretch each, node by node
         self.nodes: list[Node] = []
 
     def grow(self, tree: tuple, node_of_row: np.ndarray) -> int:
@@ -123,12 +124,11 @@ class ShardedGrowth:
         found = []
         for at in level:
             total = self.nodes[at].total
-            merged = np.zeros(self.shards[0].n_cells, dtype=np.int64)
-            for shard in self.shards:
-                add_range(shard.hists[at], cells, len(total), merged)
+            for k, shard in enumerate(self.shards):
+                merge_range(shard.hists[at], cells, len(total), k == 0, self.merged)
             left_set, left_sums = np.zeros(SET_WORDS, dtype=np.uint32), np.zeros_like(total)
             score, feature = best_split(
-                merged, stretch, self.layout, total, self.rule, left_set, left_sums
+                self.merged, stretch, self.layout, total, self.rule, left_set, left_sums
             )
             found.append((score, feature, left_set, left_sums))
         return found
