@@ -260,8 +260,8 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         tags.input_tags.allow_nan = not foreign or get_tags(self.estimator).input_tags.allow_nan
         return tags
 
-    def _data(self, X: np.ndarray, workers: Workers) -> Data:
-        binned = None if self._binner is None else self._binner.bin(X, workers.run)
+    def _data(self, X: np.ndarray, workers: Workers, features: np.ndarray | None = None) -> Data:
+        binned = None if self._binner is None else self._binner.bin(X, workers.run, features)
         return Data(X, binned, self._encoder.n_values)
 
     def _boost(

@@ -13,6 +13,7 @@ from steadyboost.core.inputs import check_table
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 from steadyboost.learners.foreign import ForeignAnswer
+from steadyboost.learners.tree import TreeAnswer
 
 if TYPE_CHECKING:
     from steadyboost.core.loop import Stage
@@ -31,8 +32,13 @@ class FittedBooster(Hooks):
     n_jobs: int | None
     _encoder: "Encoder"
 
-    def _data(self, X: np.ndarray, workers: Workers) -> Data:
+    def _data(self, X: np.ndarray, workers: Workers, features: np.ndarray | None = None) -> Data:
         raise NotImplementedError
+
+    def _features_used(self) -> np.ndarray | None:
+        """Features that any tree looks at (and 0, which stands at leaves); None if unknown."""
+        trees = [s.answer.tree.feature for s in self.stages_ if isinstance(s.answer, TreeAnswer)]
+        return np.unique(np.concatenate(trees)) if len(trees) == len(self.stages_) else None
 
     def _encoded(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "stages_")
@@ -42,11 +48,11 @@ class FittedBooster(Hooks):
         """Scores of new rows, in blocks that stay in the cache over all stages."""
         X = self._encoded(X)
         scores = np.zeros((len(X), self.n_classes_), order="F")
-        alone = Workers(1)
+        alone, features = Workers(1), self._features_used()
 
         def score_block(start: int) -> None:
             block = slice(start, start + PREDICT_ROWS)
-            data = self._data(X[block], alone)
+            data = self._data(X[block], alone, features)
             own = np.zeros((len(data), self.n_classes_), order="F")
             for stage in self.stages_:
                 self.add(own, stage, stage.answer.votes(data))
@@ -59,7 +65,7 @@ class FittedBooster(Hooks):
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         X = self._encoded(X)
         with Workers(self.n_jobs) as workers:
-            data = self._data(X, workers)
+            data = self._data(X, workers, self._features_used())
         scores = np.zeros((len(X), self.n_classes_), order="F")
         for stage in self.stages_:
             self.add(scores, stage, stage.answer.votes(data))

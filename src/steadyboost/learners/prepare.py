@@ -195,18 +195,24 @@ class Binner:
     def n_bins(self) -> np.ndarray:
         return np.array([len(cuts) + 1 for cuts in self.cuts], dtype=np.int64)
 
-    def bin(self, X: np.ndarray, run: Callable[[Callable, Sequence], list] = one_by_one) -> Binned:
-        """Rows of encoded numbers as packed bins."""
+    def bin(
+        self,
+        X: np.ndarray,
+        run: Callable[[Callable, Sequence], list] = one_by_one,
+        features: np.ndarray | None = None,
+    ) -> Binned:
+        """Rows of encoded numbers as packed bins; only ``features``, if given, are right."""
         n, n_features = X.shape
         packed = np.zeros(((n_features + 3) // 4, n), dtype=np.uint32)
         bytes_ = packed.view(np.uint8).reshape(len(packed), n, 4)
 
         def bin_column(f: int) -> bool:
             cuts, bins = self.cuts[f], bytes_[f // 4, :, f % 4]
-            assign_bins(_column(X, f), padded(cuts), len(cuts) + 1, bins)
-            return bool((bins == len(cuts) + 1).any())
+            return assign_bins(_column(X, f), padded(cuts), len(cuts) + 1, bins)
 
-        missing = np.array(run(bin_column, range(n_features)), dtype=np.int64)
+        features = np.arange(n_features) if features is None else features
+        missing = np.zeros(n_features, dtype=np.int64)
+        missing[features] = run(bin_column, features.tolist())
         return Binned(packed, self.n_bins, self.has_missing | missing, self.categorical)
 
 

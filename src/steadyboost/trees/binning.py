@@ -83,7 +83,14 @@ def quantile_cuts(values: np.ndarray, weights: np.ndarray | None, max_bins: int)
 
 @kernel
 def assign_bins(values, cuts, missing_bin, out):
-    """Write ``#{cuts < v}`` for each value, ``missing_bin`` for NaN; ``cuts`` is padded."""
+    """Write ``#{cuts < v}`` for each value, ``missing_bin`` for NaN; whether there was any.
+
+    ``cuts`` is padded.
+    """
+    any_missing = False
     for i in range(len(values)):
         value = values[i]
-        out[i] = missing_bin if np.isnan(value) else _count_below(cuts, value)
+        missing = np.isnan(value)
+        any_missing |= missing
+        out[i] = missing_bin if missing else _count_below(cuts, value)
+    return any_missing
