@@ -10,7 +10,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.trees.prediction import take
-from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree
+from steadyboost.trees.sharded import Run
+from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree, one_by_one, parts
+
+MANY_ROWS = 100_000  # above which simple passes over the rows are shared between threads
 
 
 @dataclass(frozen=True)
@@ -24,9 +27,11 @@ class TreeAnswer:
         assert data.binned is not None
         return self.votes_of_leaves(self.tree.apply(data.binned.packed))
 
-    def votes_of_leaves(self, leaves: np.ndarray) -> np.ndarray:
+    def votes_of_leaves(
+        self, leaves: np.ndarray, n_parts: int = 1, run: Run = one_by_one
+    ) -> np.ndarray:
         out = np.empty(len(leaves), dtype=np.int32)
-        take(self.label, leaves, out)
+        run(lambda at: take(self.label, leaves[at], out[at]), parts(len(out), n_parts))
         return out
 
     def importances(self, n_features: int) -> np.ndarray:
@@ -122,8 +127,10 @@ class Tree(BaseEstimator):
         rows, features = self._draw(data, counts, seed)
         weights = question.weights if counts is None else counts.astype(float)
         growth = self.growth()
+        n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         if question.edges is None:
-            sums = Sums.of_labels(question.targets, weights, question.n_answers, rows)
+            targets, n_answers = question.targets, question.n_answers
+            sums = Sums.of_labels(targets, weights, n_answers, rows, n_parts, threads.run)
         else:
             growth = replace(growth, criterion="edge")
             drawn = 1.0 if counts is None else counts[:, None]
@@ -141,7 +148,7 @@ class Tree(BaseEstimator):
         if question.edges is not None:
             question.code = (tree.value[:, :-1] > 0).astype(float)
             answer = TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
-        return answer, answer.votes_of_leaves(leaves)
+        return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
 
     def _draw(
         self, data: Data, counts: np.ndarray | None, seed: int

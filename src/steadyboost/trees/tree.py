@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -128,6 +130,23 @@ class GrownTree:
         return out
 
 
+def parts(n: int, n_parts: int) -> list[slice]:
+    """``n`` rows in so many stretches of like length."""
+    bounds = np.linspace(0, n, n_parts + 1).astype(int).tolist()
+    return [slice(a, b) for a, b in pairwise(bounds)]
+
+
+def _row_numbers(rows: np.ndarray | None, at: slice) -> np.ndarray:
+    """A stretch of the rows to be used, None standing for all."""
+    if rows is None:
+        return np.arange(at.start, at.stop, dtype=np.int32)
+    return rows[at].astype(np.int32)
+
+
+def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    return [function(item) for item in items]
+
+
 @dataclass(frozen=True)
 class Sums:
     """What growth adds up, as integers: labels with weights, or dense channels."""
@@ -144,10 +163,13 @@ class Sums:
         weights: np.ndarray,
         n_labels: int,
         rows: np.ndarray | None = None,
+        n_shards: int = 1,
+        run: Run = one_by_one,
     ) -> "Sums":
         """Labels in 0 .. n_labels - 1 with non-negative weights; ``rows``: those to be used."""
         fixed = np.empty(len(weights), dtype=np.int64)
-        to_fixed_point(weights, weights.sum() if rows is None else weights[rows].sum(), fixed)
+        total = weights.sum() if rows is None else weights[rows].sum()
+        run(lambda at: to_fixed_point(weights[at], total, fixed[at]), parts(len(fixed), n_shards))
         return cls(labels.astype(np.int32, copy=False), fixed, np.empty((0, n_labels), np.int64))
 
     @classmethod
@@ -177,10 +199,6 @@ class Sums:
         return self.labels, self.weights, self.channels, counted
 
 
-def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-    return [function(item) for item in items]
-
-
 def grow_trees(
     binned: Binned, many: Sequence[Sums], growth: Growth, run: Run = one_by_one
 ) -> list[tuple[GrownTree, np.ndarray]]:
@@ -203,26 +221,28 @@ def grow_tree(
     ``rows`` (ascending) and ``features`` restrict what it may learn from. Large data go to
     ``n_shards`` shards, mapped by ``run``; the tree does not depend on that.
     """
-    used = np.arange(binned.n_rows, dtype=np.int32) if rows is None else rows.astype(np.int32)
     features = np.arange(binned.n_features) if features is None else features
+    n_used = binned.n_rows if rows is None else len(rows)
+    capacity = growth.capacity(n_used)
+    if n_used * len(features) < SMALL or capacity >= MANY_NODES:
+        n_shards = 1
+    shares = run(partial(_row_numbers, rows), parts(n_used, n_shards))
     bins = (binned.packed, features, binned.layout)
     arrays = sums.arrays(growth.min_samples_leaf > 1)
-    total = sums.total(used)
+    total = np.sum(run(sums.total, shares), axis=0)
     mass = total[-1] if growth.criterion in ("edge", "newton") else total.sum()
     rule = growth.rule(mass, sums.whole)
-    limits = growth.limits(len(used))
-    capacity = growth.capacity(len(used))
+    limits = growth.limits(n_used)
     tree = empty_tree(capacity, sums.n_channels)
     tree[3][0] = total
     leaf = np.empty(binned.n_rows, dtype=np.int32)
-    if n_shards > 1 and len(used) * len(features) >= SMALL and capacity < MANY_NODES:
+    if n_shards > 1:
         n_cells = int(binned.offsets[-1]) * (sums.n_channels + (len(arrays[3]) > 0))
-        parts = np.array_split(used, n_shards)
-        shards = [Shard(bins, arrays, part, sums.n_channels, n_cells) for part in parts]
+        shards = [Shard(bins, arrays, share, sums.n_channels, n_cells) for share in shares]
         n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf)
     else:
         span = np.empty((capacity, 2), dtype=np.int64)
-        span[0] = 0, len(used)
-        n_nodes = grow(bins, arrays, used, rule, limits, tree, span, leaf)
+        span[0] = 0, n_used
+        n_nodes = grow(bins, arrays, shares[0], rule, limits, tree, span, leaf)
     grown = GrownTree.from_growth(tree, n_nodes)
     return grown, leaf if rows is None else grown.apply(binned.packed)
