@@ -62,10 +62,7 @@ class RaisedScores:
         self.shift = self.values.max(axis=1)
         self.values -= self.shift[:, None]
         np.exp(self.values, out=self.values)
-        self.drift, self.age = 0.0, 0
-        self._settled()
-
-    def _settled(self) -> None:
+        self.drift, self.age, self._pending = 0.0, 0, False
         self._votes = np.zeros(len(self.y), dtype=np.int32)
         self._factors = np.ones((2, self.scores.shape[1]))
 
@@ -76,13 +73,13 @@ class RaisedScores:
         if votes.ndim == 2 or code.shape[0] != 2 or self.drift > RANGE or self.age > LIFE:
             self.refresh()
             return
-        if self._factors.min() != 1 or self._factors.max() != 1:  # a replay does not sum
+        if self._pending:  # a replay does not sum
             self.sum_colors(np.zeros(code.shape[1], dtype=np.int8))
-        self._factors, self._votes = np.exp(step * code), votes
+        self._factors, self._votes, self._pending = np.exp(step * code), votes, True
 
     def sum_colors(self, colors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sum of each row, and of its labels of another colour than its own."""
         total, other = np.empty(len(self.y)), np.empty(len(self.y))
         _multiply_and_sum(self._factors, self._votes, self.values, self.y, colors, total, other)
-        self._settled()
+        self._factors, self._pending = np.ones_like(self._factors), False
         return total, other
