@@ -11,7 +11,6 @@ import numpy as np
 
 from steadyboost.core.raised import RaisedScores
 from steadyboost.core.rows import Block, Rows
-from steadyboost.core.scores import own_score
 from steadyboost.trees.jit import kernel
 
 Damping = Callable[[np.ndarray], np.ndarray]
@@ -51,7 +50,7 @@ class BlockPairs:
         self.block = block
         self.raised = block.raised or RaisedScores(block.scores, block.y)
         self.total, self.other = self.raised.sum_colors(colors)
-        self.log_factor = self.raised.shift - own_score(block.scores, block.y)
+        self.log_factor = self.raised.shift - self.raised.own
         if damping is not None:
             self.log_factor += damping(self.log_factor + np.log(self.total))
         if block.base is not None:

@@ -8,6 +8,7 @@ that is replayed does the same in the same rounds.
 
 import numpy as np
 
+from steadyboost.core.scores import own_score
 from steadyboost.trees.jit import kernel
 
 RANGE = 300.0  # how far exponents may drift
@@ -47,8 +48,14 @@ def _multiply_and_sum(factors, votes, values, y, colors, total, other):
             other[start + j] = sums[1 - colors[y[start + j]], j]
 
 
+@kernel
+def _add_own(table, votes, y, own):
+    for i in range(len(y)):
+        own[i] += table[np.uint64(votes[i]), np.uint64(y[i])]
+
+
 class RaisedScores:
-    """``values[i, l] = exp(S(l) - shift[i])``, and 0 for the row's own label."""
+    """``values[i, l] = exp(S(l) - shift[i])``, and 0 for the row's own label, scored ``own[i]``."""
 
     def __init__(self, scores: np.ndarray, y: np.ndarray):
         self.scores, self.y = scores, y
@@ -57,6 +64,7 @@ class RaisedScores:
 
     def refresh(self) -> None:
         """Raise the scores as they stand, shifted by the row's largest wrong one."""
+        self.own = own_score(self.scores, self.y)
         np.copyto(self.values, self.scores)
         _hide_own(self.values, self.y, -np.inf)
         self.shift = self.values.max(axis=1)
@@ -75,7 +83,9 @@ class RaisedScores:
             return
         if self._pending:  # a replay does not sum
             self.sum_colors(np.zeros(code.shape[1], dtype=np.int8))
-        self._factors, self._votes, self._pending = np.exp(step * code), votes, True
+        table = step * code
+        _add_own(table, votes, self.y, self.own)
+        self._factors, self._votes, self._pending = np.exp(table), votes, True
 
     def sum_colors(self, colors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sum of each row, and of its labels of another colour than its own."""
