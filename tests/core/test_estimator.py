@@ -341,3 +341,9 @@ def test_trees_of_many_kinds_can_be_boosted():
         Stump(min_weight_leaf=0.1),
     ):
         assert make(SAMMEClassifier, estimator=learner).fit(X, y).score(X, y) > 0.5
+
+
+@pytest.mark.parametrize("booster", BOOSTERS)
+def test_each_parameter_is_described_once(booster):
+    for parameter in booster().get_params(deep=False):
+        assert booster.__doc__.count(f"\n    {parameter} :") == 1

@@ -1,5 +1,7 @@
 """The description of the parameters that all boosters share, written once."""
 
+import re
+
 SHARED_PARAMETERS = """\
 estimator : object, default=None
         The weak learner: one of ours (:class:`~steadyboost.Tree`, :class:`~steadyboost.Stump`) or
@@ -55,3 +57,10 @@ estimator : object, default=None
         Features seen in ``fit``.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, where ``X`` had names that are all strings."""
+
+
+def with_shared_parameters(doc: str) -> str:
+    """Fill in the shared parameters, but for those that the booster describes itself."""
+    entries = re.split(r"\n    (?=\w)", SHARED_PARAMETERS)
+    others = [entry for entry in entries if f"\n    {entry.split(' :')[0]} :" not in doc]
+    return doc.replace("{shared_parameters}", "\n    ".join(others))

@@ -11,7 +11,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from steadyboost.core.callbacks import Callback, default_callbacks
-from steadyboost.core.docs import SHARED_PARAMETERS
+from steadyboost.core.docs import with_shared_parameters
 from steadyboost.core.fitted import FittedBooster
 from steadyboost.core.history import History
 from steadyboost.core.inputs import (
@@ -58,7 +58,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.__doc__:
-            cls.__doc__ = cls.__doc__.replace("{shared_parameters}", SHARED_PARAMETERS)
+            cls.__doc__ = with_shared_parameters(cls.__doc__)
         if "__init__" in cls.__dict__:
             cls.__init__.__signature__ = _full_signature(cls)  # type: ignore[attr-defined]
 
