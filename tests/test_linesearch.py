@@ -98,7 +98,7 @@ def share_of(weights, share):
 @settings(deadline=None, max_examples=60)
 @given(problem=problems(), share=st.floats(0.05, 1), step=st.floats(0, 4), extra=st.floats(0.1, 3))
 def test_margin_and_slope_agree_with_the_twin(problem, share, step, extra):
-    scores, y, votes, weights = problem
+    scores, weights = problem[0], problem[3]
     bottom, scale = share_of(weights, share), float(np.abs(scores).max()) + extra
     found = bottom_margin(*problem[:3], step, bottom=bottom, scale=scale, sample_weight=weights)
     expected = twin.bottom_margin(*plain(*problem), step, bottom, scale)

@@ -114,8 +114,8 @@ def maximize_margin(
     --------
     >>> scores, y, votes = [[3, 1, 0], [0, 2, 2], [1, 0, 3]], [0, 1, 0], [1, 1, 0]
     >>> found = maximize_margin(scores, y, votes, bottom=1, scale=4.0)
-    >>> round(found.step, 3), round(found.margin, 3)
-    (2.0, 0.0)
+    >>> [round(end, 3) for end in found.bracket]
+    [2.0, 2.0]
     """
     scores, y, votes, weights = _checked(scores, y, votes, sample_weight)
     scale = _checked_scale(scale)
