@@ -131,9 +131,10 @@ class LtcTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """Weigh counts by SMART's *ltc*: logarithm of the count, inverse document frequency, cosine.
 
     A term that occurs n > 0 times in a document, and in d of the N documents that were fitted,
-    weighs (1 + log n) log(N / d) there, eq. (13) of [1]_; each document's weights are then divided
-    by the square root of their sum of squares. A term that is in every document weighs nothing,
-    and neither does one that was in none of those fitted. A document without weights stays zero.
+    weighs (1 + log n) log(N / d) there, eq. (13) of [1]_ after [2]_; each document's weights are
+    then divided by the square root of their sum of squares [3]_. A term that is in
+    every document weighs nothing, and neither does one that was in none of those fitted. A
+    document without weights stays zero.
 
     ``sklearn.feature_extraction.text.TfidfTransformer`` with ``sublinear_tf=True`` and
     ``smooth_idf=False`` has 1 + ln(N / d) in place of log(N / d), and natural logarithms only.
@@ -141,7 +142,7 @@ class LtcTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     base : float, default=2
-        Base of both logarithms. The paper's is 2; SMART's own is ``math.e`` [2]_. After the
+        Base of both logarithms. The paper's is 2; the SMART program has ``math.e``. After the
         division it matters to the counts alone.
     norm : "l2" or None, default="l2"
         None leaves out the division: eq. (13) as printed, SMART's *ltn*.
@@ -157,7 +158,9 @@ class LtcTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ----------
     .. [1] R. Jin, Y. Liu, L. Si, J. Carbonell, A. G. Hauptmann (2003). A new boosting algorithm
        using input-dependent regularizer. ICML. Section 4.1.
-    .. [2] G. Salton, C. Buckley (1988). Term-weighting approaches in automatic text retrieval.
+    .. [2] C. Buckley, G. Salton, J. Allan (1994). The effect of adding relevance information in a
+       relevance feedback environment. SIGIR, 292-300.
+    .. [3] G. Salton, C. Buckley (1988). Term-weighting approaches in automatic text retrieval.
        Information Processing & Management 24, 513-523.
 
     Examples
