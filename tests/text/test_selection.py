@@ -7,8 +7,7 @@ from reference.text_cases import dense, documents, each_form, without_absent
 from scipy import sparse
 from sklearn.feature_selection import chi2
 
-from steadyboost import text
-from steadyboost.text import ChiSquaredMax
+from steadyboost.text import ChiSquaredMax, selection
 
 
 @each_form
@@ -64,7 +63,7 @@ def test_one_category_is_that_of_scikit_learn_but_for_a_factor():
 def test_many_categories_are_scored_in_batches(monkeypatch):
     counts, member = documents(n_categories=11)
     whole = ChiSquaredMax(k=5).fit(counts, member)
-    monkeypatch.setattr(text, "_SCORES_AT_ONCE", 4 * counts.shape[1])
+    monkeypatch.setattr(selection, "_SCORES_AT_ONCE", 4 * counts.shape[1])
     parts = ChiSquaredMax(k=5).fit(counts, member)
     np.testing.assert_array_equal(parts.scores_, whole.scores_)
     np.testing.assert_array_equal(parts.best_category_, whole.best_category_)
