@@ -57,7 +57,7 @@ def minimize_error(
     scale = float(np.abs(scores).max()) if scale is None else _checked_scale(scale, least=0.0)
     whole = whole_weights(weights, len(y))
     low, high, right = error_curve(scores, y, votes, whole, scale)
-    best, step = choose_interval(right, low, high)
+    best, _, step = choose_interval(right, low, high, False)
     ends = np.concatenate([[-np.inf], high]), np.concatenate([low, [np.inf]])
     total = int(whole.sum())
     errors = (total - right) / total

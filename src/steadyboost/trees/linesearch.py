@@ -89,41 +89,48 @@ def merge_points(points, jumps, width, low, high, sums):
 
 
 @inlined
-def middle(low, high, j):
-    """The step for interval j: its middle, or 1 beyond the end of a half-line; also its width."""
-    n = len(low)
-    if j == 0:
-        return low[0] - 1.0, np.inf
-    if j == n:
-        return high[n - 1] + 1.0, np.inf
-    return (high[j - 1] + low[j]) / 2, low[j] - high[j - 1]
+def _middle(begin, end):
+    """The step for an interval: its middle, or 1 beyond the end of a half-line."""
+    if begin == -np.inf:
+        return end - 1.0
+    return begin + 1.0 if end == np.inf else (begin + end) / 2
 
 
 @shared
-def choose_interval(right, low, high):
+def choose_interval(right, low, high, join):
     """The interval with most weight right; ties: positive, bounded, widest, smallest step.
 
-    Interval j lies between ``high[j - 1]`` and ``low[j]``; ``right`` has one entry more.
+    Interval j lies between ``high[j - 1]`` and ``low[j]``; ``right`` has one entry more. With
+    ``join``, neighbours of equal weight are one, except across 0. Returns the first and the last
+    of the chosen intervals, and the step.
     """
-    best, top = np.int64(0), right[0]
+    top = right[0]
     for j in range(1, len(right)):
         top = max(top, right[j])
-    step, width = -np.inf, -1.0
-    for j in range(len(right)):
-        if right[j] != top:
-            continue
-        new, wide = middle(low, high, j)
-        if (new > 0) != (step > 0):
-            better = new > 0
-        elif (wide < np.inf) != (width < np.inf):
-            better = wide < np.inf
-        elif wide != width:
-            better = wide > width
-        else:
-            better = abs(new) < abs(step)
-        if better or width < 0:
-            best, step, width = np.int64(j), new, wide
-    return best, step
+    first, last, step, width = np.int64(-1), np.int64(-1), 0.0, 0.0
+    j = 0
+    while j < len(right):
+        begin = j
+        while join and j < len(low) and right[j] == top == right[j + 1]:
+            if low[j] <= 0 <= high[j]:
+                break
+            j += 1
+        if right[j] == top:
+            start = high[begin - 1] if begin > 0 else -np.inf
+            stop = low[j] if j < len(low) else np.inf
+            new, wide = _middle(start, stop), stop - start
+            if (new > 0) != (step > 0):
+                better = new > 0
+            elif (wide < np.inf) != (width < np.inf):
+                better = wide < np.inf
+            elif wide != width:
+                better = wide > width
+            else:
+                better = abs(new) < abs(step)
+            if better or first < 0:
+                first, last, step, width = np.int64(begin), np.int64(j), new, wide
+        j += 1
+    return first, last, step
 
 
 def error_curve(

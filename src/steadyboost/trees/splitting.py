@@ -72,7 +72,7 @@ def _scan(hist, counts, order, n_order, first, total, total_count, rule, sides):
     best_score, best_length = -np.inf, np.int64(0)
     for k in range(n_order):
         cell = order[k] * n_channels
-        if not _any_in_bin(hist, order[k], n_channels):
+        if not any_in_bin(hist, order[k], n_channels):
             continue
         left_mass, right_mass, score = _move_bin(hist, cell, total, left)
         if criterion != GINI:
@@ -89,7 +89,7 @@ def _scan(hist, counts, order, n_order, first, total, total_count, rule, sides):
 
 
 @inlined
-def _any_in_bin(hist, bin_, n_channels):
+def any_in_bin(hist, bin_, n_channels):
     for c in range(n_channels):
         if hist[bin_ * n_channels + c] != 0:
             return True
@@ -97,7 +97,7 @@ def _any_in_bin(hist, bin_, n_channels):
 
 
 @inner
-def _include(bin_, left_set):
+def include(bin_, left_set):
     left_set[bin_ >> 5] |= np.uint32(1) << np.uint32(bin_ & 31)
 
 
@@ -107,7 +107,7 @@ def contains(left_set, bin_):
 
 
 @inner
-def _number_bins(n_bins, missing_first, order):
+def number_bins(n_bins, missing_first, order):
     """Write the bins in their order, the missing one before them if it goes left."""
     order[0] = n_bins
     for b in range(n_bins):
@@ -124,14 +124,14 @@ def _search_feature(hist, counts, shape, total, total_count, rule, order, sides)
     """
     n_bins, has_missing, categorical = shape
     passes = 1
-    if has_missing and not categorical and _any_in_bin(hist, n_bins, len(total)):
+    if has_missing and not categorical and any_in_bin(hist, n_bins, len(total)):
         passes = 2
     best_score, best_length, best_pass = -np.inf, np.int64(0), np.int64(0)
     for first in range(passes):
         if categorical:
             n_order = order_categories(hist, n_bins + has_missing, total, rule[0], order)
         else:
-            n_order = _number_bins(n_bins, np.int64(first), order)
+            n_order = number_bins(n_bins, np.int64(first), order)
         score, length = _scan(
             hist, counts, order, n_order, np.int64(first), total, total_count, rule, sides
         )
@@ -141,15 +141,15 @@ def _search_feature(hist, counts, shape, total, total_count, rule, order, sides)
 
 
 @inner
-def _send_absent(hist, shape, left_sums, total, criterion, left_set):
+def send_absent(hist, shape, left_sums, total, criterion, left_set):
     """Bins that the node has not seen (missing values, categories) follow the heavier side."""
     n_bins, has_missing, categorical = shape
     left_mass = mass_of(left_sums, criterion)
     if left_mass <= mass_of(total, criterion) - left_mass:
         return
     for b in range(0 if categorical else n_bins, n_bins + 1):
-        if b >= n_bins + has_missing or not _any_in_bin(hist, b, len(total)):
-            _include(b, left_set)
+        if b >= n_bins + has_missing or not any_in_bin(hist, b, len(total)):
+            include(b, left_set)
 
 
 @inner
@@ -185,11 +185,11 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
         if score > best_score:
             best_score, best_feature = score, f
             if not categorical[f]:
-                _number_bins(n_bins[f], missing_first, order)
+                number_bins(n_bins[f], missing_first, order)
             for word in range(SET_WORDS):
                 left_set[word] = 0
             for k in range(length):
-                _include(order[k], left_set)
+                include(order[k], left_set)
     if best_feature >= 0:
         f = best_feature
         cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]
@@ -198,7 +198,7 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
             for b in range(offsets[f + 1] - offsets[f]):
                 left_sums[c] += cells[b * n_channels + c] * contains(left_set, b)
         shape = (n_bins[f], has_missing[f], categorical[f])
-        _send_absent(cells, shape, left_sums, total, rule[0], left_set)
+        send_absent(cells, shape, left_sums, total, rule[0], left_set)
     return best_score, best_feature
 
 

@@ -1,0 +1,156 @@
+"""Trees whose splits are judged by a line search over all rows.
+
+While a node is split, the rows outside it keep their labels (before the root is split: none). So
+what a split is worth depends on the rest of the tree, and a node is looked at when its turn comes:
+depth first, the left child first, or, where leaves are limited, all open nodes before each split.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from steadyboost.trees.grower import partition
+from steadyboost.trees.sharded import Run
+from steadyboost.trees.splitting import SET_WORDS
+from steadyboost.trees.tree import SMALL, Binned, GrownTree, one_by_one
+
+GROUP_CELLS = 2**23  # of histograms that are made at a time
+
+
+@dataclass(frozen=True)
+class Found:
+    """A split of a node; the smallest ``key`` is the best, its last part decides between equals."""
+
+    key: tuple[float, ...]
+    feature: int
+    left_set: np.ndarray
+    labels: tuple[int, int]
+
+
+@dataclass(eq=False)
+class Leaf:
+    """A node that has not been split (yet)."""
+
+    rows: np.ndarray
+    label: int
+    depth: int
+    place: int
+
+
+class Judge(Protocol):
+    """Finds the best split of a leaf, the labels of all others given."""
+
+    def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None: ...
+
+    def label_all(self, rows: np.ndarray) -> int:
+        """The label of a tree that cannot be split."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Binned rows with their labels and weights; integer weights make equal errors tie."""
+
+    binned: Binned
+    y: np.ndarray
+    n_classes: int
+    weights: np.ndarray
+    whole: np.ndarray
+    n_threads: int = 1
+    run: Run = one_by_one
+
+    @property
+    def n_parts(self) -> int:
+        large = self.binned.n_rows * self.binned.n_features >= SMALL
+        return self.n_threads if large else 1
+
+    def groups(self, cells_per_bin: int) -> list[np.ndarray]:
+        """Features in groups: one or more per thread, with histograms of a bounded size."""
+        n_cells = int(self.binned.offsets[-1]) * cells_per_bin
+        n_groups = max(self.n_parts, -(-n_cells // GROUP_CELLS))
+        groups = np.array_split(np.arange(self.binned.n_features), n_groups)
+        return [group for group in groups if len(group)]
+
+
+class SearchTree:
+    """A tree in the making."""
+
+    def __init__(self, sample: Sample, judge: Judge, max_depth: int | None, leaves: int | None):
+        n = sample.binned.n_rows
+        self.sample, self.judge = sample, judge
+        self.max_depth = n if max_depth is None else max_depth
+        self.best_first, self.max_leaves = leaves is not None, n if leaves is None else leaves
+        self.scratch = np.empty(n, dtype=np.int32)
+        self.leaves = [Leaf(np.arange(n, dtype=np.int32), -1, 0, 0)]
+        self.open = list(self.leaves)
+        self.labels, self.depths = [-1], [0]
+        self.masses = [self.mass_of(self.leaves[0].rows)]
+        self.splits: dict[int, tuple[Found, int]] = {}
+
+    def mass_of(self, rows: np.ndarray) -> np.ndarray:
+        y, whole = self.sample.y[rows], self.sample.whole[rows]
+        return np.bincount(y, weights=whole, minlength=self.sample.n_classes)
+
+    def grow(self) -> tuple[GrownTree, np.ndarray, np.ndarray]:
+        """The tree, the label of each node and the vote of each row."""
+        while self.open and len(self.leaves) < self.max_leaves:
+            tried = self.open if self.best_first else self.open[-1:]
+            found = [(self.look_at(leaf), leaf) for leaf in tried]
+            useful = [(split, leaf) for split, leaf in found if split is not None]
+            useless = [leaf.place for split, leaf in found if split is None]
+            self.open = [leaf for leaf in self.open if leaf.place not in useless]
+            if useful:
+                self.split(*min(useful, key=lambda pair: (pair[0].key[:-1], pair[1].place)))
+        if not self.splits:
+            self.labels[0] = self.leaves[0].label = self.judge.label_all(self.leaves[0].rows)
+        votes = np.empty(self.sample.binned.n_rows, dtype=np.int32)
+        for leaf in self.leaves:
+            votes[leaf.rows] = leaf.label
+        return self.grown(), np.array(self.labels, dtype=np.int32), votes
+
+    def look_at(self, leaf: Leaf) -> Found | None:
+        """The best split, None for a leaf at a limit or of one class."""
+        if leaf.depth >= self.max_depth or np.count_nonzero(self.masses[leaf.place]) < 2:
+            return None
+        others = [other for other in self.leaves if other is not leaf]
+        return self.judge.search(leaf, others)
+
+    def split(self, found: Found, leaf: Leaf) -> None:
+        packed, place = self.sample.binned.packed, len(self.labels)
+        n_left = partition(packed, found.feature, found.left_set, leaf.rows, self.scratch)
+        sides = leaf.rows[:n_left], leaf.rows[n_left:]
+        children = [
+            Leaf(rows, label, leaf.depth + 1, place + side)
+            for side, (rows, label) in enumerate(zip(sides, found.labels, strict=True))
+        ]
+        at = self.leaves.index(leaf)
+        self.leaves[at : at + 1] = children
+        self.open = [other for other in self.open if other is not leaf] + children[::-1]
+        self.splits[leaf.place] = found, place
+        for child in children:
+            self.labels.append(child.label)
+            self.depths.append(child.depth)
+            self.masses.append(self.mass_of(child.rows))
+
+    def grown(self) -> GrownTree:
+        n = len(self.labels)
+        mass = np.array(self.masses)
+        purity = (mass**2).sum(axis=1) / mass.sum(axis=1)
+        feature, gain = np.zeros(n, dtype=np.int32), np.zeros(n)
+        children = np.repeat(np.arange(n, dtype=np.int32)[:, None], 2, axis=1)
+        left_set = np.zeros((n, SET_WORDS), dtype=np.uint32)
+        for place, (found, left) in self.splits.items():
+            feature[place], left_set[place] = found.feature, found.left_set
+            children[place] = left, left + 1
+            gain[place] = max(purity[left] + purity[left + 1] - purity[place], 0.0)
+        total = mass[0].sum()
+        return GrownTree(feature, children, left_set, mass / total, gain / total, max(self.depths))
+
+
+def search_tree(
+    sample: Sample, judge: Judge, max_depth: int | None, max_leaf_nodes: int | None
+) -> tuple[GrownTree, np.ndarray, np.ndarray]:
+    """Grow a tree by a judge's splits: the tree, the label of each node, the vote of each row."""
+    return SearchTree(sample, judge, max_depth, max_leaf_nodes).grow()
