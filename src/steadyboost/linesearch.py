@@ -89,7 +89,7 @@ def bottom_margin(
     scores, y, votes, weights = _checked(scores, y, votes, sample_weight)
     scale, sign = _checked_scale(scale), -1.0 if step < 0 else 1.0
     lines, weights, mass = _lines(scores, y, votes, sign, weights, bottom)
-    mean, slope = bottom_mean(lines, weights, mass, scale, abs(float(step)))
+    mean, slope, _ = bottom_mean(lines, weights, mass, scale, abs(float(step)))
     return float(mean), float(sign * slope)
 
 

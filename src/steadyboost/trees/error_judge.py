@@ -8,33 +8,19 @@ import numpy as np
 from steadyboost.trees.error_search import best_label, search_features
 from steadyboost.trees.error_sums import list_events, part_of
 from steadyboost.trees.linesearch import merge_points, merging_width
-from steadyboost.trees.search_tree import Found, Leaf, Sample
+from steadyboost.trees.search_tree import Found, Leaf
 from steadyboost.trees.splitting import SET_WORDS
-from steadyboost.trees.standing import all_breakpoints, find_positions, raise_rivals, stand
-from steadyboost.trees.tree import parts
+from steadyboost.trees.standing import (
+    Sample,
+    Standing,
+    all_breakpoints,
+    find_positions,
+    raise_rivals,
+)
 
 EXACT_POINTS = 2**17  # breakpoints up to which all of them are looked at
 EXACT_WORK = 4_000_000  # cells of judged curves up to which every interval is one by itself
 MOST_INTERVALS, INTERVALS = 4096, 256
-
-
-class Standing:
-    """Scores as they stand, and each row's own against the best of the others."""
-
-    def __init__(self, sample: Sample, scores: np.ndarray):
-        self.scores = scores
-        n = len(scores)
-        self.arrays = (*(np.empty(n) for _ in range(3)), np.empty(n, dtype=np.int64))
-        self.parts = parts(n, sample.n_parts)
-        sample.run(lambda at: stand(scores[at], sample.y[at], *self.at(at)), self.parts)
-
-    def at(self, rows: slice) -> tuple[np.ndarray, ...]:
-        return tuple(array[rows] for array in self.arrays)
-
-    @property
-    def gaps(self) -> np.ndarray:
-        """Numerators of the margins."""
-        return self.arrays[0] - self.arrays[1]
 
 
 class ErrorJudge:
@@ -96,6 +82,9 @@ class ErrorJudge:
             )
         return self._known[key]
 
+    def take(self, found: Found, leaves: Sequence[Leaf]) -> None:
+        """Sums of leaves are made when they are asked for."""
+
     def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None:
         outside = [self._part(other) for other in others]
         curve = np.sum([part[0] for part in outside], axis=0, initial=np.int64(0))
@@ -124,12 +113,12 @@ class ErrorJudge:
         )  # fmt: skip
         if feature < 0:
             return None
-        return Found((-weight, loss, -purity), feature, left_set, (left, right))
+        key = -weight, loss, self.sample.impurity(purity)
+        return Found(key, feature, left_set, (left, right))
 
     def label_all(self, rows: np.ndarray) -> int:
         k = self.sample.n_classes
         found = [self._part(Leaf(rows, label, 0, -1)) for label in range(k)]
         curves = np.array([part[0] for part in found])
         losses = np.array([part[1] for part in found] + [part[2] for part in found])
-        mass = np.bincount(self.sample.y, weights=self.sample.whole, minlength=k).astype(np.int64)
-        return int(best_label(curves, losses, mass, self.ends))
+        return int(best_label(curves, losses, self.sample.mass_of(rows), self.ends))

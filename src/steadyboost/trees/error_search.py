@@ -63,7 +63,7 @@ def _best_label(fixed, part, own_loss, other_loss, losses, mass, ends, curve):
 
 
 @inner
-def _purity(left, right):
+def purity_of(left, right):
     """Decides between equal splits: the smaller weighted Gini impurity."""
     left_mass, right_mass, left_squares, right_squares = 0.0, 0.0, 0.0, 0.0
     for c in range(len(left)):
@@ -150,7 +150,7 @@ def _scan(order, n_order, first, start, n_cells, sums, around, label, ends, best
         new, new_loss, l, r = _judge_cut(left, right, around, label, ends, fixed, work)
         if new < weight or (new == weight and new_loss > loss):
             continue
-        pure = _purity(left[1], right[1])
+        pure = purity_of(left[1], right[1])
         if new > weight or new_loss < loss or pure > PURER * purity:
             weight, loss, purity = new, new_loss, pure
             length, on_left, on_right = np.int64(k + 1), l, r
@@ -158,7 +158,7 @@ def _scan(order, n_order, first, start, n_cells, sums, around, label, ends, best
 
 
 @inner
-def _write_set(order, length, start, n_cells, shape, mass, left_set):
+def write_set(order, length, start, n_cells, shape, mass, left_set):
     """The bins that go left; those that the node has not seen follow the heavier side."""
     for word in range(SET_WORDS):
         left_set[word] = 0
@@ -211,7 +211,7 @@ def search_features(packed, features, layout, rows, events, tallies, around, lab
                 n_order = np.int64(number_bins(n_bins[at], np.int64(first), order))
             found = _scan(order, n_order, first, start, own, sums, around, label, ends, best)
             if found[3] > 0:
-                _write_set(order, found[3], start, own, shape, mass, left_set)
+                write_set(order, found[3], start, own, shape, mass, left_set)
                 best_feature = at
                 best = (found[0], found[1], found[2], np.int64(0), found[4], found[5])
     weight, loss, purity, _, on_left, on_right = best

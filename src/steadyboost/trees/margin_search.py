@@ -211,9 +211,10 @@ def climb(lines, weights, mass, scale, reach, width):
 
 @shared
 def bottom_mean(lines, weights, mass, scale, step):
-    """Objective (5) and its derivative (9) to the right of a step."""
+    """Objective (5), its derivative (9) to the right of a step, and the largest numerator in it."""
     n = len(weights)
     rows, values, masses = np.arange(n), np.empty(n), np.empty(n)
-    _, total, slope = _bottom_sums(lines, weights, rows, mass, step, values, masses)
+    threshold, total, slope = _bottom_sums(lines, weights, rows, mass, step, values, masses)
     divisor = scale + step
-    return total / (mass * divisor), (slope * divisor - total) / (mass * divisor * divisor)
+    mean, derivative = total / (mass * divisor), (slope * divisor - total) / (mass * divisor**2)
+    return mean, derivative, threshold

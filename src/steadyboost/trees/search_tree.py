@@ -12,11 +12,9 @@ from typing import Protocol
 import numpy as np
 
 from steadyboost.trees.grower import partition
-from steadyboost.trees.sharded import Run
 from steadyboost.trees.splitting import SET_WORDS
-from steadyboost.trees.tree import SMALL, Binned, GrownTree, one_by_one
-
-GROUP_CELLS = 2**23  # of histograms that are made at a time
+from steadyboost.trees.standing import Sample
+from steadyboost.trees.tree import GrownTree
 
 
 @dataclass(frozen=True)
@@ -27,6 +25,7 @@ class Found:
     feature: int
     left_set: np.ndarray
     labels: tuple[int, int]
+    step: float = 0.0
 
 
 @dataclass(eq=False)
@@ -44,34 +43,13 @@ class Judge(Protocol):
 
     def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None: ...
 
+    def take(self, found: Found, leaves: Sequence[Leaf]) -> None:
+        """Called when a split is made, with its two leaves."""
+        ...
+
     def label_all(self, rows: np.ndarray) -> int:
         """The label of a tree that cannot be split."""
         ...
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Binned rows with their labels and weights; integer weights make equal errors tie."""
-
-    binned: Binned
-    y: np.ndarray
-    n_classes: int
-    weights: np.ndarray
-    whole: np.ndarray
-    n_threads: int = 1
-    run: Run = one_by_one
-
-    @property
-    def n_parts(self) -> int:
-        large = self.binned.n_rows * self.binned.n_features >= SMALL
-        return self.n_threads if large else 1
-
-    def groups(self, cells_per_bin: int) -> list[np.ndarray]:
-        """Features in groups: one or more per thread, with histograms of a bounded size."""
-        n_cells = int(self.binned.offsets[-1]) * cells_per_bin
-        n_groups = max(self.n_parts, -(-n_cells // GROUP_CELLS))
-        groups = np.array_split(np.arange(self.binned.n_features), n_groups)
-        return [group for group in groups if len(group)]
 
 
 class SearchTree:
@@ -86,12 +64,8 @@ class SearchTree:
         self.leaves = [Leaf(np.arange(n, dtype=np.int32), -1, 0, 0)]
         self.open = list(self.leaves)
         self.labels, self.depths = [-1], [0]
-        self.masses = [self.mass_of(self.leaves[0].rows)]
+        self.masses = [self.sample.mass_of(self.leaves[0].rows)]
         self.splits: dict[int, tuple[Found, int]] = {}
-
-    def mass_of(self, rows: np.ndarray) -> np.ndarray:
-        y, whole = self.sample.y[rows], self.sample.whole[rows]
-        return np.bincount(y, weights=whole, minlength=self.sample.n_classes)
 
     def grow(self) -> tuple[GrownTree, np.ndarray, np.ndarray]:
         """The tree, the label of each node and the vote of each row."""
@@ -129,14 +103,15 @@ class SearchTree:
         self.leaves[at : at + 1] = children
         self.open = [other for other in self.open if other is not leaf] + children[::-1]
         self.splits[leaf.place] = found, place
+        self.judge.take(found, children)
         for child in children:
             self.labels.append(child.label)
             self.depths.append(child.depth)
-            self.masses.append(self.mass_of(child.rows))
+            self.masses.append(self.sample.mass_of(child.rows))
 
     def grown(self) -> GrownTree:
         n = len(self.labels)
-        mass = np.array(self.masses)
+        mass = np.array(self.masses, dtype=float)
         purity = (mass**2).sum(axis=1) / mass.sum(axis=1)
         feature, gain = np.zeros(n, dtype=np.int32), np.zeros(n)
         children = np.repeat(np.arange(n, dtype=np.int32)[:, None], 2, axis=1)
