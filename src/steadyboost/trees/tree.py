@@ -126,7 +126,7 @@ class GrownTree:
     def apply(self, packed: np.ndarray) -> np.ndarray:
         """Leaf of each binned row."""
         out = np.empty(packed.shape[1], dtype=np.int32)
-        apply(packed, self.feature, self.children, self.left_set, self.depth, out)
+        apply(packed, (self.feature, self.children, self.left_set, self.depth), out)
         return out
 
 
