@@ -80,7 +80,8 @@ class DirectSearch:
     def return_to_stages(self) -> None:
         """Forget what was tried beyond the stages of the run."""
         stages = self.run.stages
-        self.scores = np.asfortranarray(self.run.rows.scores)
+        self.scores = np.ascontiguousarray(self.run.rows.scores)
+        self.standing = Standing(self.sample, self.scores)
         self.scale = float(sum(abs(stage.step) for stage in stages))
         first = [stage for stage in stages if stage.extra["phase"] == 1]
         second = [stage for stage in stages if stage.extra["phase"] == 2]
@@ -143,11 +144,12 @@ class DirectSearch:
             lambda at: add_votes(self.scores[at], move.votes[at], code, move.step), spans
         )
         self.scale += abs(move.step)
+        self.standing = Standing(self.sample, self.scores)
         move.error, move.margin = self.error_and_margin()
 
     def error_and_margin(self) -> tuple[float, float]:
         """The training error, where ties are errors, and the mean bottom margin."""
-        sample, gaps = self.sample, Standing(self.sample, self.scores).gaps
+        sample, gaps = self.sample, self.standing.gaps
         right, total = float(sample.whole[gaps > 0].sum()), float(sample.whole.sum())
         still = gaps, np.full_like(gaps, np.inf), np.full_like(gaps, -1.0)
         mean = bottom_mean(still, sample.weights, self.direct.bottom, self.scale, 0.0)[0]
@@ -181,12 +183,17 @@ class DirectSearch:
 
     def descend(self, round_: "Round") -> Move:
         """Phase I: a hypothesis, and the step of least error along it."""
-        judge = ErrorJudge(self.sample, self.scores, self.scale)
+        judge = ErrorJudge(self.sample, self.standing, self.scale)
         weights = judge.tallies[-1]
         grow = self.direct.tree is not None
         found = self.searched(judge, weights) if grow else self.ask(weights, round_)
         low, high, right = error_curve(
-            self.scores, self.sample.y, found[2], self.sample.whole, self.scale
+            self.scores,
+            self.sample.y,
+            self.standing.arrays,
+            found[2],
+            self.sample.whole,
+            self.scale,
         )
         at, _, step = choose_interval(right, low, high, False)
         begin = high[at - 1] if at > 0 else -np.inf
@@ -197,29 +204,26 @@ class DirectSearch:
     def ascend(self, round_: "Round") -> Move:
         """Phase II: a hypothesis, and the step of the largest bottom margin, plus epsilon."""
         direct, sample = self.direct, self.sample
-        standing = Standing(sample, self.scores)
-        shares = bottom_shares(standing.gaps, sample.weights, direct.bottom)
+        shares = bottom_shares(self.standing.gaps, sample.weights, direct.bottom)
         if direct.tree is None:
             found = self.ask(shares, round_)
         elif direct.gradient:
-            found = self.by_edges(standing, shares)
+            found = self.by_edges(shares)
         else:
             width = direct.tol * self.unit
-            judge = MarginJudge(sample, self.scores, self.scale, direct.bottom, width)
+            judge = MarginJudge(sample, self.standing, self.scale, direct.bottom, width)
             found = self.searched(judge, shares)
         begin, end = self.best_step(found[2])
         step = self.run.booster.learning_rate * (begin + direct.epsilon * self.unit)
         return Move(*found, step, (begin, end))
 
-    def by_edges(
-        self, standing: Standing, shares: np.ndarray
-    ) -> tuple[Question, Answer, np.ndarray]:
+    def by_edges(self, shares: np.ndarray) -> tuple[Question, Answer, np.ndarray]:
         """The tree with the largest total edge over the rows at the bottom."""
         sample, growth, k = self.sample, self.direct.tree, self.sample.n_classes
         assert growth is not None
         rows = np.flatnonzero(shares)
         edges = np.empty((len(rows), k + 1))
-        bottom_edges(self.scores, sample.y, standing.arrays, rows, shares, edges)
+        bottom_edges(self.scores, sample.y, self.standing.arrays, rows, shares, edges)
         tree, _ = grow_tree(
             sample.binned.take(rows),
             Sums.of_channels(edges),
@@ -234,12 +238,13 @@ class DirectSearch:
     def best_step(self, votes: np.ndarray) -> tuple[float, float]:
         sample, n = self.sample, len(votes)
         lines = np.empty(n), np.empty(n), np.empty(n)
-        sample.run(
-            lambda at: margin_lines(
-                self.scores[at], sample.y[at], votes[at], 1.0, *(line[at] for line in lines)
-            ),
-            parts(n, sample.n_parts),
-        )
+
+        def write(at: slice) -> None:
+            own = tuple(line[at] for line in lines)
+            standing = self.standing.at(at)
+            margin_lines(self.scores[at], sample.y[at], standing, votes[at], 1.0, *own)
+
+        sample.run(write, self.standing.parts)
         width = self.direct.tol * self.unit
         begin, end, _ = climb(
             lines, sample.weights, self.direct.bottom, self.scale, self.scale, width

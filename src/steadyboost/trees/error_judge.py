@@ -15,6 +15,7 @@ from steadyboost.trees.standing import (
     Standing,
     all_breakpoints,
     find_positions,
+    padded,
     raise_rivals,
 )
 
@@ -26,9 +27,9 @@ MOST_INTERVALS, INTERVALS = 4096, 256
 class ErrorJudge:
     """Phase I: the training error after the best step, then the exponential loss there."""
 
-    def __init__(self, sample: Sample, scores: np.ndarray, scale: float):
-        self.sample, self.scores, self.width = sample, scores, merging_width(scale)
-        self.standing = Standing(sample, scores)
+    def __init__(self, sample: Sample, standing: Standing, scale: float):
+        self.sample, self.standing, self.width = sample, standing, merging_width(scale)
+        self.scores = scores = standing.scores
         self.ends = self._ends()
         self.n_intervals = len(self.ends[0]) + 1
         self.positions = np.empty((sample.n_classes, len(scores)), dtype=np.uint16)
@@ -60,16 +61,18 @@ class ErrorJudge:
         """See :mod:`steadyboost.trees.error_search`; losses are shares of their sum."""
         sample, gaps = self.sample, self.standing.gaps
         other, total = np.empty(self.scores.shape), np.empty(len(self.scores))
+        edges, n_edges, shift = padded(self.ends[1]), len(self.ends[1]), -gaps.min()
 
         def prepare(at: slice) -> None:
             scores, y, standing = self.scores[at], sample.y[at], self.standing.at(at)
-            weights = sample.weights[at]
-            find_positions(scores, y, standing, self.ends[1], self.width, at.start, self.positions)
-            raise_rivals(scores, y, standing[0], weights, -gaps.min(), other[at], total[at])
+            find_positions(
+                scores, y, standing, edges, n_edges, self.width, at.start, self.positions
+            )
+            total[at] = raise_rivals(scores, y, standing[0] + shift, sample.weights[at], other[at])
 
         sample.run(prepare, self.standing.parts)
         share = 1 / total.sum()
-        other *= share
+        sample.run(lambda at: np.multiply(other[at], share, out=other[at]), self.standing.parts)
         total *= share
         right_now = np.where(gaps > 0, sample.whole, 0)
         return sample.y, sample.whole, right_now, other, total

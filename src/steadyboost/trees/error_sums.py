@@ -10,6 +10,8 @@ import numpy as np
 
 from steadyboost.trees.jit import inner, kernel
 
+CHUNK = 4096  # rows whose words and sums stay in the cache
+
 
 @kernel
 def list_events(rows, y, weights, positions, never, bounds, event_rows, event_at, jumps):
@@ -51,20 +53,32 @@ def part_of(rows, label, positions, tallies, n_intervals):
 
 
 @inner
+def _gather(words, rows, out):
+    for j in range(len(rows)):
+        out[j] = words[np.uint64(rows[j])]
+
+
+@inner
 def fill_turns(packed, features, starts, events, hist):
     """Sums of jumps per (label, bin, interval); ``starts``: where the features' bins begin."""
     bounds, rows, at, jumps = events
+    words = np.empty(CHUNK, dtype=np.uint32)
     for k in range(len(bounds) - 1):
         own = hist[k]
-        for begin in range(bounds[k], bounds[k + 1], 4096):
-            end = min(begin + 4096, bounds[k + 1])
+        for begin in range(bounds[k], bounds[k + 1], CHUNK):
+            end = min(begin + CHUNK, bounds[k + 1])
+            group = np.int64(-1)
             for f in range(len(features)):
-                words = packed[features[f] >> 2]
+                if features[f] >> 2 != group:
+                    group = features[f] >> 2
+                    _gather(packed[group], rows[begin:end], words)
                 shift = np.uint32(8 * (features[f] & 3))
                 start = np.uint64(starts[f])
-                for j in range(begin, end):
-                    bin_ = (words[np.uint64(rows[j])] >> shift) & np.uint32(255)
-                    own[start + np.uint64(bin_), np.uint64(at[j])] += jumps[j]
+                positions, changes = at[begin:end], jumps[begin:end]
+                for j in range(end - begin):
+                    item = np.uint64(j)
+                    cell = start + np.uint64((words[item] >> shift) & np.uint32(255))
+                    own[cell, np.uint64(positions[item])] += changes[item]
 
 
 @inner
@@ -72,18 +86,24 @@ def fill_tallies(packed, features, starts, rows, tallies, mass, right_now, losse
     """Sums per bin: class masses, weight right without votes, and losses (own, then others)."""
     y, weights, right, other, total = tallies
     n_classes = mass.shape[1]
-    for f in range(len(features)):
-        words = packed[features[f] >> 2]
-        shift = np.uint32(8 * (features[f] & 3))
-        for i in rows:
-            row = np.uint64(i)
-            bin_ = (words[row] >> shift) & np.uint32(255)
-            cell = np.uint64(starts[f]) + np.uint64(bin_)
-            mass[cell, np.uint64(y[row])] += weights[row]
-            right_now[cell] += right[row]
-            losses[cell, np.uint64(y[row])] += total[row]
-            for c in range(n_classes):
-                losses[cell, np.uint64(n_classes + c)] += other[row, np.uint64(c)]
+    words = np.empty(CHUNK, dtype=np.uint32)
+    for begin in range(0, len(rows), CHUNK):
+        some = rows[begin : begin + CHUNK]
+        group = np.int64(-1)
+        for f in range(len(features)):
+            if features[f] >> 2 != group:
+                group = features[f] >> 2
+                _gather(packed[group], some, words)
+            shift = np.uint32(8 * (features[f] & 3))
+            for j in range(len(some)):
+                row = np.uint64(some[j])
+                bin_ = (words[np.uint64(j)] >> shift) & np.uint32(255)
+                cell, label = np.uint64(starts[f]) + np.uint64(bin_), np.uint64(y[row])
+                mass[cell, label] += weights[row]
+                right_now[cell] += right[row]
+                losses[cell, label] += total[row]
+                for c in range(n_classes):
+                    losses[cell, np.uint64(n_classes + c)] += other[row, np.uint64(c)]
 
 
 @inner

@@ -56,22 +56,38 @@ def breakpoint_of(value, own_score, first, second, is_own, is_best):
 
 
 @kernel
-def find_breakpoints(scores, y, votes, weights, points, jumps):
+def stand(scores, y, own, first, second, best):
+    """Own score, the best two of the other labels, and which is the best, of each row."""
+    for i in range(len(y)):
+        first[i], second[i], best[i] = rivals(scores, i, np.int64(y[i]))
+        own[i] = scores[np.uint64(i), np.uint64(y[i])]
+
+
+def stand_all(scores: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The standing of all rows: (own, first, second, best)."""
+    n = len(y)
+    standing = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
+    stand(scores, y, *standing)
+    return standing
+
+
+@kernel
+def find_breakpoints(scores, y, standing, votes, weights, points, jumps):
     """Breakpoints and the weight that turns right at each; returns the weight right at -inf."""
+    own, first, second, best = standing
     right = np.int64(0)
     for i in range(len(y)):
-        own, vote = np.int64(y[i]), np.int64(votes[i])
-        first, second, best = rivals(scores, i, own)
-        own_score = scores[np.uint64(i), np.uint64(own)]
+        vote = np.int64(votes[i])
         points[i], jumps[i] = NEVER, 0
         if vote < 0:
-            right += weights[i] if own_score > first else 0
+            right += weights[i] if own[i] > first[i] else 0
             continue
         value = scores[np.uint64(i), np.uint64(vote)]
-        points[i] = breakpoint_of(value, own_score, first, second, vote == own, vote == best)
+        is_own = vote == y[i]
+        points[i] = breakpoint_of(value, own[i], first[i], second[i], is_own, vote == best[i])
         if points[i] < NEVER:
-            jumps[i] = weights[i] if vote == own else -weights[i]
-            right += 0 if vote == own else weights[i]
+            jumps[i] = weights[i] if is_own else -weights[i]
+            right += 0 if is_own else weights[i]
     return right
 
 
@@ -134,7 +150,12 @@ def choose_interval(right, low, high, join):
 
 
 def error_curve(
-    scores: np.ndarray, y: np.ndarray, votes: np.ndarray, weights: np.ndarray, scale: float
+    scores: np.ndarray,
+    y: np.ndarray,
+    standing: tuple[np.ndarray, ...],
+    votes: np.ndarray,
+    weights: np.ndarray,
+    scale: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Algorithm 1.1: groups of breakpoints (low and high ends), and the weight right between them.
 
@@ -142,7 +163,7 @@ def error_curve(
     """
     points, jumps = np.empty(len(y) + 1), np.empty(len(y) + 1, dtype=np.int64)
     points[-1], jumps[-1] = 0.0, 0
-    right = find_breakpoints(scores, y, votes, weights, points, jumps)
+    right = find_breakpoints(scores, y, standing, votes, weights, points, jumps)
     turning = points < NEVER
     points, jumps = points[turning], jumps[turning]
     order = np.argsort(points)

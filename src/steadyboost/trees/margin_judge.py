@@ -26,10 +26,10 @@ class MarginJudge:
     """The mean of the smallest margins after the best step; ``width`` ends its bisection."""
 
     def __init__(
-        self, sample: Sample, scores: np.ndarray, scale: float, bottom: float, width: float
+        self, sample: Sample, standing: Standing, scale: float, bottom: float, width: float
     ):
-        self.sample, self.scores, self.scale = sample, scores, scale
-        self.standing = Standing(sample, scores)
+        self.sample, self.standing, self.scale = sample, standing, scale
+        self.scores = scores = standing.scores
         self.problem = sample.weights, bottom, scale, width
         n = len(scores)
         self.lines = self.standing.gaps, np.full(n, np.inf), np.full(n, -1.0)

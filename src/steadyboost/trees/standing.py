@@ -6,20 +6,12 @@ import numpy as np
 
 from steadyboost.trees.histogram import sum_labels
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.linesearch import NEVER, breakpoint_of, rivals
+from steadyboost.trees.linesearch import NEVER, breakpoint_of, stand
 from steadyboost.trees.margin_search import bottom_threshold
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import SMALL, Binned, one_by_one, parts
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
-
-
-@kernel
-def stand(scores, y, own, first, second, best):
-    """Own score, the best two of the other labels, and which is the best, of each row."""
-    for i in range(len(y)):
-        first[i], second[i], best[i] = rivals(scores, i, np.int64(y[i]))
-        own[i] = scores[np.uint64(i), np.uint64(y[i])]
 
 
 @kernel
@@ -38,43 +30,47 @@ def all_breakpoints(scores, y, standing, rows, out):
     return n
 
 
+def padded(edges: np.ndarray) -> np.ndarray:
+    """Filled up with inf to a power of two that is larger than their number."""
+    out = np.full(1 << len(edges).bit_length(), np.inf)
+    out[: len(edges)] = edges
+    return out
+
+
 @kernel
-def find_positions(scores, y, standing, edges, width, start, positions):
+def find_positions(scores, y, standing, edges, n_edges, width, start, positions):
     """For each label and row, the first interval in which a vote has turned the row.
 
-    Interval j begins at ``edges[j - 1]``; ``len(edges) + 1`` stands for beyond, and the next number
-    for rows that stay wrong. ``start`` is the number of the first row.
+    Interval j begins at the (j - 1)-th of the padded edges; ``n_edges + 1`` stands for beyond, and
+    the next number for rows that stay wrong. ``start`` is the number of the first row.
     """
     own, first, second, best = standing
-    m = len(edges)
-    for c in range(scores.shape[1]):
-        for i in range(len(y)):
-            row = np.uint64(i)
+    for i in range(len(y)):
+        row = np.uint64(i)
+        for c in range(scores.shape[1]):
             point = breakpoint_of(
                 scores[row, np.uint64(c)], own[row], first[row], second[row],
                 c == y[row], c == best[row],
             )  # fmt: skip
-            below, left = np.int64(0), m
-            while left > 0:
-                half = left >> 1
-                step = edges[below + half] < point - width
-                below = below + half + 1 if step else below
-                left = left - half - 1 if step else half
-            positions[c, np.uint64(start + i)] = below + 1 if point < NEVER else m + 2
+            at = np.uint64(n_edges + 1)
+            if point < NEVER:
+                at, half = np.uint64(0), np.uint64(len(edges) >> 1)
+                while half > 0:
+                    below = edges[at + half - np.uint64(1)] < point - width
+                    at += half if below else np.uint64(0)
+                    half >>= np.uint64(1)
+            positions[np.uint64(c), np.uint64(start + i)] = at + np.uint64(1)
 
 
-@kernel
-def raise_rivals(scores, y, own, weights, shift, other, total):
-    """``w exp(a(l) - a(y) - shift)`` of each wrong label, 0 for the own one, and their sum."""
-    for i in range(len(y)):
-        row = np.uint64(i)
-        total[row] = 0.0
-        for c in range(scores.shape[1]):
-            label = np.uint64(c)
-            value = weights[row] * np.exp(scores[row, label] - own[row] - shift)
-            value = 0.0 if c == y[row] else value
-            other[row, label] = value
-            total[row] += value
+def raise_rivals(
+    scores: np.ndarray, y: np.ndarray, shifted: np.ndarray, weights: np.ndarray, out: np.ndarray
+) -> np.ndarray:
+    """``w exp(a(l) - shifted)`` of each wrong label, 0 for the own one; returns their sums."""
+    np.subtract(scores, shifted[:, None], out=out)
+    np.exp(out, out=out)
+    out *= weights[:, None]
+    out[np.arange(len(y)), y] = 0.0
+    return out.sum(axis=1)
 
 
 @dataclass(frozen=True)
