@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 DIMENSIONS = ("data", "noise", "method", "round", "part")
-PARTS = ("train", "test")
+LAST = 0  # in place of a round: the last one, however many there are
 
 
 @dataclass(frozen=True)
@@ -209,8 +209,8 @@ class Experiment:
 
     @property
     def shown_rounds(self) -> tuple[int, ...]:
-        """Rounds that the table shows."""
-        return self.record or (self.rounds,)
+        """Rounds that the table shows: those that the paper names, or the end."""
+        return self.record or (LAST,)
 
     def protocol_of(self, data: DataChoice) -> Protocol:
         return self.protocols[data.protocol or self.protocol]

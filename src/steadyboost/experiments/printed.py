@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from steadyboost.experiments.plan import Experiment, Point, Printed
+from steadyboost.experiments.plan import LAST, Experiment, Point, Printed
 
 UNREADABLE, NOT_RUN = "?", "-"  # in our copy of the paper; by the paper itself
 _NUMBER = re.compile(r"^(\d*\.?\d+)(?:\s*±\s*(\d*\.?\d+))?$")
@@ -65,7 +65,9 @@ def label_of(experiment: Experiment, dimension: str, value: Any) -> str:
         return experiment.method(value).label
     if dimension == "noise":
         return f"{100 * value:g} % noise"
-    return f"T = {value}" if dimension == "round" else str(value)
+    if dimension == "round":
+        return "at the end" if value == LAST else f"T = {value}"
+    return str(value)
 
 
 def point_at(experiment: Experiment, *places: dict[str, Any]) -> Point:
