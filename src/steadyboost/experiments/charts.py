@@ -7,7 +7,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 from steadyboost.plots import COLORS, DASHES, FONTS, GRID, INK, QUIET, step_for, text_at
 
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 270, 46, 368, 30, 226
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 270, 46, 368, 34, 226
+EDGE = 4  # room for marks that lie on an axis
 
 
 @dataclass(frozen=True)
@@ -28,8 +29,8 @@ class Axis:
         return math.log10(max(value, 1e-12)) if self.log else value
 
     def ticks(self) -> list[float]:
-        if self.log:
-            return log_ticks(self.low, self.high)
+        if self.log and len(powers := log_ticks(self.low, self.high)) > 2:
+            return powers
         step = step_for(self.high - self.low)
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
         return [k * step for k in range(first, last + 1)]
@@ -84,6 +85,7 @@ def panel(
     category: bool = False,
 ) -> str:
     """A chart with its title, axes and marks; marks beyond the axes are cut off."""
+    wide, high = RIGHT - LEFT + 2 * EDGE, BOTTOM - TOP + 2 * EDGE
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
@@ -94,8 +96,8 @@ def panel(
             text_at((LEFT + RIGHT) / 2, HEIGHT - 8, names[0], "middle", QUIET),
             text_at(4, TOP - 1, names[1], "start", QUIET),
             # A nested picture cuts off without an id, which would have to differ in each panel.
-            f'<svg x="{LEFT}" y="{TOP}" width="{RIGHT - LEFT}" height="{BOTTOM - TOP}" '
-            f'viewBox="{LEFT} {TOP} {RIGHT - LEFT} {BOTTOM - TOP}">',
+            f'<svg x="{LEFT - EDGE}" y="{TOP - EDGE}" width="{wide}" height="{high}" '
+            f'viewBox="{LEFT - EDGE} {TOP - EDGE} {wide} {high}">',
             *marks,
             "</svg></svg>",
         ]

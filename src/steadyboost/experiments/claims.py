@@ -63,6 +63,7 @@ class Verdict:
     needed: int
     printed: Count
     reason: str = ""
+    quick: bool = False
 
     @property
     def sentence(self) -> str:
@@ -71,7 +72,8 @@ class Verdict:
             return NOT_RUN
         if self.state == "cannot be run":
             return f"cannot be run: {self.reason}"
-        return f"{self.state}: holds in {self.ours.holds} of {self.ours.total}" + self._details()
+        state = f"{self.state} in the quick version" if self.quick else self.state
+        return f"{state}: holds in {self.ours.holds} of {self.ours.total}" + self._details()
 
     def _details(self) -> str:
         needed = f", needs {self.needed}" if self.needed < self.ours.total else ""
@@ -93,12 +95,23 @@ def judge(claim: Claim, results: Results) -> Verdict:
     ours = count(claim, experiment, results)
     printed = count(claim, experiment, PrintedReader(dict(experiment.printed)))
     needed = n_needed(claim.at_least, ours.total)
-    if not ours.total:
+    if not ours.total or _has_idle_method(claim, results):
         reason = claim.cannot or _why_not(claim, results)
         state = NOT_RUN if reason == NOT_RUN else "cannot be run"
         return Verdict(claim, state, ours, needed, printed, reason)
     state = "reproduces" if ours.holds >= needed else "does not"
-    return Verdict(claim, state, ours, needed, printed)
+    return Verdict(claim, state, ours, needed, printed, quick=experiment.is_quick)
+
+
+def _methods(claim: Claim) -> list[str]:
+    sides = [claim.left, claim.right]
+    return [m for side in [*sides, *(s.minus for s in sides if s.minus)] for m in side.method]
+
+
+def _has_idle_method(claim: Claim, results: Results) -> bool:
+    """Of a claim about a method that was never run, nothing is known."""
+    ran = {condition.method for condition, runs in results.runs.items() if runs}
+    return not ran.issuperset(_methods(claim))
 
 
 def n_needed(at_least: str, total: int) -> int:
@@ -240,10 +253,8 @@ def _summary(found: dict[str, np.ndarray], best: bool) -> dict[str, np.ndarray]:
 def _why_not(claim: Claim, results: Results) -> str:
     """The first reason why a point of the claim has no value."""
     experiment = results.experiment
-    sides = [claim.left, claim.right]
-    methods = [m for side in [*sides, *(s.minus for s in sides if s.minus)] for m in side.method]
     for place in places(claim, experiment):
-        for method in methods:
+        for method in _methods(claim):
             point = point_at(experiment, place, {"method": method})
             if reason := results.reason(point):
                 return reason

@@ -66,7 +66,7 @@ def reproduce(
     show(reports)
     command = command_of(names, quick, repeats, skip or [])
     write_pages(reports, command, html, docs)
-    write_records(reports, names, output if csv else None, output if json else None)
+    write_records(reports, output, csv, json)
 
 
 def show_list() -> None:
@@ -149,12 +149,13 @@ def show(reports: list[Report]) -> None:
     """Tables and verdicts, in the terminal."""
     from rich.console import Console
 
-    from steadyboost.experiments.tables import terminal_lines, terminal_table
+    from steadyboost.experiments.tables import terminal_lines, terminal_table, title
 
     console = Console()
     if not console.is_terminal:
         console = Console(width=140)
     for report in reports:
+        console.print(title(report.experiment), style="bold", highlight=False)
         console.print(terminal_table(report))
         for line in terminal_lines(report):
             console.print(line)
@@ -183,17 +184,18 @@ def write_pages(reports: list[Report], command: str, html: Path | None, docs: Pa
         typer.echo(f"Page: {docs}")
 
 
-def write_records(
-    reports: list[Report], names: list[str], csv: Path | None, json: Path | None
-) -> None:
+def write_records(reports: list[Report], output: Path, csv: bool, json: bool) -> None:
+    """A file per experiment and format."""
     from steadyboost.experiments.records import as_csv, as_json
 
-    stem = "-".join(name.replace("/", "-") for name in names)
-    for folder, suffix, content in ((csv, "csv", as_csv), (json, "json", as_json)):
-        if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_whole(folder / f"{stem}.{suffix}", content(reports))
-            typer.echo(f"Results: {folder / f'{stem}.{suffix}'}")
+    kinds = [("csv", as_csv)] * csv + [("json", as_json)] * json
+    if kinds:
+        output.mkdir(parents=True, exist_ok=True)
+    for report in reports:
+        for suffix, content in kinds:
+            file = output / f"{report.experiment.name.replace('/', '-')}.{suffix}"
+            write_whole(file, content(report))
+            typer.echo(f"Results: {file}")
 
 
 def data() -> None:

@@ -27,13 +27,12 @@ COLUMNS = (
 )
 
 
-def as_csv(reports: list[Report]) -> str:
-    """A line per place of each table."""
+def as_csv(report: Report) -> str:
+    """A line per place of the table."""
     out = io.StringIO()
     writer = csv.DictWriter(out, COLUMNS, lineterminator="\n")
     writer.writeheader()
-    for report in reports:
-        writer.writerows(_line(report, entry) for row in report.entries for entry in row)
+    writer.writerows(_line(report, entry) for row in report.entries for entry in row)
     return out.getvalue()
 
 
@@ -55,9 +54,9 @@ def _line(report: Report, entry: Entry) -> dict[str, Any]:
     }
 
 
-def as_json(reports: list[Report]) -> str:
-    """Tables, verdicts and remarks."""
-    return json.dumps([_document(report) for report in reports], indent=1, ensure_ascii=False)
+def as_json(report: Report) -> str:
+    """The table, verdicts and remarks."""
+    return json.dumps(_document(report), indent=1, ensure_ascii=False)
 
 
 def _document(report: Report) -> dict[str, Any]:

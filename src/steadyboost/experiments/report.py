@@ -48,18 +48,17 @@ def html_page(reports: list[Report], made_by: str) -> str:
 
 
 def _overview(reports: list[Report]) -> str:
-    """A line per experiment that leads to its section."""
-    rows = []
+    """An item per experiment that leads to its section."""
+    items = []
     for report in reports:
         states = Counter(verdict.state for verdict in report.verdicts)
-        badges = " ".join(_badge(state, f"{n} {state}") for state, n in states.items())
+        badges = " ".join(_badge(state, f"{state}: {n}") for state, n in states.items())
         name = report.experiment.name
-        rows.append(
-            f'<tr><td><a href="#{_anchor(name)}">{name}</a></td>'
-            f"<td>{escape(report.experiment.title)}</td><td>{badges}</td></tr>"
+        items.append(
+            f'<li><a href="#{_anchor(name)}">{name}</a> '
+            f"<span>{escape(report.experiment.title)}</span> <span>{badges}</span></li>"
         )
-    head = "<tr><th>experiment</th><th>what</th><th>claims of the paper</th></tr>"
-    return f'<div class="scroll"><table class="overview">{head}{"".join(rows)}</table></div>'
+    return f'<h2>Claims of the papers</h2><ul class="overview">{"".join(items)}</ul>'
 
 
 def _sections(reports: list[Report]) -> list[str]:
@@ -92,7 +91,8 @@ def _section(report: Report) -> str:
 
 def _table(report: Report) -> str:
     experiment = report.experiment
-    head = "".join(f"<th>{escape(column)}</th>" for column in report.columns)
+    columns = [escape(column).replace(" / ", "<br>") for column in report.columns]
+    head = "".join(f"<th>{column}</th>" for column in columns)
     body = []
     for label, row in zip(report.rows, report.entries, strict=True):
         bold = experiment.columns == ("method",)

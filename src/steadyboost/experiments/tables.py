@@ -160,10 +160,10 @@ def terminal_table(report: Report) -> Table:
     """For the terminal: ours above, the printed number below."""
     experiment = report.experiment
     narrow = len(report.columns) > WIDE
-    grid = Table(title=title(experiment), title_justify="left", caption=legend(experiment))
+    grid = Table()
     grid.add_column("")
     for column in report.columns:
-        grid.add_column(column, justify="right")
+        grid.add_column(column.replace(" / ", "\n"), justify="right")
     for label, row in zip(report.rows, report.entries, strict=True):
         grid.add_row(Text(label), *(_cell(entry, row, experiment, narrow) for entry in row))
     return grid
@@ -177,9 +177,9 @@ def _cell(entry: Entry, row: list[Entry], experiment: Experiment, narrow: bool) 
 
 
 def terminal_lines(report: Report) -> list[Text]:
-    """Verdicts and remarks, for the terminal."""
+    """Legend, verdicts and remarks, for the terminal."""
     colors = {"reproduces": "green", "does not": "red"}
-    lines = []
+    lines = [Text(legend(report.experiment), style="dim")]
     for verdict in report.verdicts:
         color = colors.get(verdict.state, "yellow")
         line = Text(f"{MARKS[verdict.state]} ", style=color)
