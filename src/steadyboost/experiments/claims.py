@@ -251,13 +251,13 @@ def _summary(found: dict[str, np.ndarray], best: bool) -> dict[str, np.ndarray]:
 
 
 def _why_not(claim: Claim, results: Results) -> str:
-    """The first reason why a point of the claim has no value."""
-    experiment = results.experiment
+    """Why no point of the claim could be judged: the first thing that one of them lacks."""
+    experiment, lacks = results.experiment, []
     for place in places(claim, experiment):
-        for method in _methods(claim):
-            point = point_at(experiment, place, {"method": method})
-            if reason := results.reason(point):
-                return reason
+        points = [point_at(experiment, place, {"method": method}) for method in _methods(claim)]
+        lacks.append(next(filter(None, map(results.reason, points)), ""))
+    if lacks and all(lacks):
+        return lacks[0]
     if experiment.is_quick:
         return "the quick version leaves out what it needs"
     return "it needs more than one run to test significance"

@@ -17,7 +17,6 @@ from steadyboost.experiments.cells import Cell
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 Tell = Callable[[Cell, str], None]  # a cell is done, and why it failed if it did
-Work = Callable[[dict[str, Any]], dict[str, Any]]
 
 
 def run_config(config: dict[str, Any]) -> dict[str, Any]:
@@ -27,10 +26,10 @@ def run_config(config: dict[str, Any]) -> dict[str, Any]:
     return run_cell(config)
 
 
-def run_and_save(folder: Path, key: str, config: dict[str, Any], work: Work = run_config) -> str:
+def run_and_save(folder: Path, key: str, config: dict[str, Any]) -> str:
     """Run a cell and save its result; why it failed, or nothing."""
     try:
-        result = work(config)
+        result = run_config(config)
     except Exception as error:  # one cell that fails must not end the others
         return " ".join(f"{type(error).__name__}: {error}".split())
     Cache(folder).put(key, config, result)

@@ -102,7 +102,10 @@ class Results:
         return Curve(records[0]["recorded"], errors.mean(axis=0).tolist(), seconds)
 
     def test_share(self, data: str) -> float:
-        """Test rows over training rows of the runs on a data set."""
+        """Test rows over training rows; 0 where each run draws rows of its own."""
+        choice = next(choice for choice in self.experiment.data if choice.id == data)
+        if self.experiment.protocol_of(choice).kind == "generated":
+            return 0.0
         for condition, runs in self.runs.items():
             if condition.data == data and runs:
                 result = next(iter(runs.values()))
