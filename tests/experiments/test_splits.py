@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from steadyboost.datasets import DatasetNotFound
 from steadyboost.experiments import splits
 from steadyboost.experiments.problems import (
     CHANGES,
@@ -118,6 +119,17 @@ def test_what_cannot_be_had_says_what_to_do(monkeypatch):
     with pytest.raises(MissingData, match="cannot be had"):
         load_problem({"set": "wpbc", "change": {}})
     assert splits.GENERATORS == ("make_long_servedio", "make_madelon_like")
+
+
+def test_a_set_without_its_split_serves_other_protocols(monkeypatch):
+    def load(name, split=None):
+        if split:
+            raise DatasetNotFound(name, ["nowhere"], "none")
+        return pd.DataFrame({"x": [1, 2, 3]}), pd.Series(list("aab"))
+
+    monkeypatch.setattr("steadyboost.datasets.load", load)
+    problem = load_problem({"set": "letter", "change": {"merge": {"a": "c"}}})
+    assert (problem.X.tolist(), problem.n_train) == ([[1], [2], [3]], None)
 
 
 @pytest.mark.parametrize(

@@ -255,9 +255,11 @@ def _why_not(claim: Claim, results: Results) -> str:
     experiment, lacks = results.experiment, []
     for place in places(claim, experiment):
         points = [point_at(experiment, place, {"method": method}) for method in _methods(claim)]
-        lacks.append(next(filter(None, map(results.reason, points)), ""))
+        # What cannot be run weighs more than what could be, and has not been.
+        reasons = sorted(filter(None, map(results.reason, points)), key=NOT_RUN.__eq__)
+        lacks.append(reasons[0] if reasons else "")
     if lacks and all(lacks):
-        return lacks[0]
+        return sorted(lacks, key=NOT_RUN.__eq__)[0]
     if experiment.is_quick:
         return "the quick version leaves out what it needs"
     return "it needs more than one run to test significance"

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 import numpy as np
 
 from steadyboost import datasets
 from steadyboost.datasets import DatasetNotFound
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 GENERATORS = ("make_long_servedio", "make_madelon_like")
 N_TERMS = 2000  # of the Reuters documents, by chi2-max
@@ -96,20 +100,21 @@ def _read(set_: str) -> Table:
     """All rows, those of the training part first where there is one."""
     from steadyboost.datasets.catalog import CATALOG
 
-    if CATALOG[set_].train_rows is None:
-        X, y = datasets.load(set_)
-        return X, y.to_numpy(dtype=str), None
-    if CATALOG[set_].train_rows == CATALOG[set_].rows:
+    info = CATALOG[set_]
+    if info.train_rows == info.rows:
         X, y = datasets.load(set_, "train")
         return X, y.to_numpy(dtype=str), len(y)
-    return _read_parts(set_)
+    if info.train_rows is not None:
+        # Without its split a set still serves protocols that part the rows themselves.
+        with suppress(DatasetNotFound):
+            return _joined(*datasets.load(set_, "train"), *datasets.load(set_, "test"))
+    X, y = datasets.load(set_)
+    return X, y.to_numpy(dtype=str), None
 
 
-def _read_parts(set_: str) -> Table:
+def _joined(X: pd.DataFrame, y: pd.Series, X_test: pd.DataFrame, y_test: pd.Series) -> Table:
     import pandas as pd
 
-    X, y = datasets.load(set_, "train")
-    X_test, y_test = datasets.load(set_, "test")
     for column in X.select_dtypes("category"):
         together = [X[column], X_test[column]]
         kinds = pd.api.types.union_categoricals(together).categories
@@ -123,7 +128,7 @@ def _plain(X: Any) -> Any:
     if not hasattr(X, "select_dtypes"):
         return X
     only_numbers = X.select_dtypes("number").shape[1] == X.shape[1]
-    return X.to_numpy(dtype=float) if only_numbers else X
+    return X.to_numpy() if only_numbers else X
 
 
 def _least_class(X: Any, labels: np.ndarray, n_train: int | None, least: int) -> Table:
@@ -166,7 +171,7 @@ def _merge(X: Any, labels: np.ndarray, n_train: int | None, names: dict[str, str
 def _extra_hands(X: Any, labels: np.ndarray, n_train: int | None, size: int) -> Table:
     """Poker hands drawn in place of UCI's test part: half to train on, half to test on."""
     hands, ranks = datasets.make_poker(2 * size, random_state=0)
-    rows = np.concatenate([X.to_numpy(dtype=float), hands])
+    rows = np.concatenate([X.to_numpy().astype(hands.dtype), hands])
     return rows, np.concatenate([labels, ranks.astype(str)]), len(labels) + size
 
 

@@ -69,7 +69,7 @@ def split_rows(
     n, none = len(problem.y), np.empty(0, dtype=int)
     kind = protocol["kind"]
     if kind in ("split", "reshuffle") and problem.n_train is None:
-        raise MissingData(f"data set {data['set']!r} has no pre-specified split")
+        raise MissingData(f"data set {data['set']!r} has no pre-specified split here")
     if kind == "split":
         rows = np.arange(n)
         return rows[: problem.n_train], none, rows[problem.n_train :]

@@ -97,8 +97,10 @@ def fit(cell: Mapping[str, Any], choice: dict[str, Any], train: Rows) -> Fitted:
 
 def _warm_up(method: Mapping[str, Any], train: Rows) -> None:
     """Load compiled code, so that its time is not counted."""
-    short = {**method, "rounds": 2}
-    build(short, {}, len(np.unique(train.y)), seed=0).fit(train.X, train.y)
+    from steadyboost.demo import StopAtTwo
+
+    model = build(method, {}, len(np.unique(train.y)), seed=0)
+    model.set_params(callbacks=[StopAtTwo()]).fit(train.X, train.y)
 
 
 def _validated(cell: Mapping[str, Any], model: Any, rows: Rows) -> tuple[float, int | None]:
