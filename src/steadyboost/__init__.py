@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from steadyboost.boosters.adaboost import AdaBoostClassifier
     from steadyboost.boosters.adaboost_m1 import AdaBoostM1Classifier
     from steadyboost.boosters.adaboost_m2 import AdaBoostM2Classifier
     from steadyboost.boosters.adaboost_oc import AdaBoostOCClassifier
     from steadyboost.boosters.arc_x4 import ArcX4Classifier
     from steadyboost.boosters.bagging import BaggingClassifier
     from steadyboost.boosters.ecoc import ECOCClassifier
+    from steadyboost.boosters.epsilon_boost import EpsilonBoostClassifier
     from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
+    from steadyboost.boosters.weight_decay import WeightDecayClassifier
+    from steadyboost.boosters.weightboost import WeightBoostClassifier
     from steadyboost.core.estimator import BoostingClassifier
     from steadyboost.core.model_file import ModelFileError, load
     from steadyboost.learners.attribute_test import AttributeTest
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from steadyboost.learners.tree import Stump, Tree
 
 _HOME = {
+    "AdaBoostClassifier": "steadyboost.boosters.adaboost",
     "AdaBoostM1Classifier": "steadyboost.boosters.adaboost_m1",
     "AdaBoostM2Classifier": "steadyboost.boosters.adaboost_m2",
     "AdaBoostOCClassifier": "steadyboost.boosters.adaboost_oc",
@@ -35,16 +40,20 @@ _HOME = {
     "C45": "steadyboost.learners.c45",
     "DecisionRule": "steadyboost.learners.decision_rule",
     "ECOCClassifier": "steadyboost.boosters.ecoc",
+    "EpsilonBoostClassifier": "steadyboost.boosters.epsilon_boost",
     "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
     "ModelFileError": "steadyboost.core.model_file",
     "SAMMEClassifier": "steadyboost.boosters.samme",
     "Stump": "steadyboost.learners.tree",
     "Tree": "steadyboost.learners.tree",
+    "WeightBoostClassifier": "steadyboost.boosters.weightboost",
+    "WeightDecayClassifier": "steadyboost.boosters.weight_decay",
     "load": "steadyboost.core.model_file",
 }
 
 __all__ = [
     "C45",
+    "AdaBoostClassifier",
     "AdaBoostM1Classifier",
     "AdaBoostM2Classifier",
     "AdaBoostOCClassifier",
@@ -54,11 +63,14 @@ __all__ = [
     "BoostingClassifier",
     "DecisionRule",
     "ECOCClassifier",
+    "EpsilonBoostClassifier",
     "MSmoothBoostClassifier",
     "ModelFileError",
     "SAMMEClassifier",
     "Stump",
     "Tree",
+    "WeightBoostClassifier",
+    "WeightDecayClassifier",
     "__version__",
     "load",
 ]

@@ -73,10 +73,11 @@ class Tick(Callback):
     """Tell of each round as it is done."""
 
     def __init__(self, tell: Tell, name: str):
-        self.tell, self.name = tell, name
+        self.tell, self.name, self.told = tell, name, 0
 
     def on_round(self, run: Any) -> None:
-        self.tell(self.name, 1)
+        self.tell(self.name, len(run.stages) - self.told)  # the last may have been dropped
+        self.told = len(run.stages)
 
 
 class StopAtTwo(Callback):

@@ -41,6 +41,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from steadyboost import BoostingClassifier, Stump, Tree
 from steadyboost.core import rows as rows_module
+from steadyboost.core.binary import BinaryBoostingClassifier
 from steadyboost.core.callbacks import Callback, Monitor, Progress, TimeLimit
 from steadyboost.core.inputs import split_off
 from steadyboost.trees import tree as tree_module
@@ -650,7 +651,7 @@ def test_features_that_say_nothing_give_a_usable_model(booster, learner, k):
         warnings.simplefilter("always")
         model = make(booster, estimator=learner).fit(X, y)
     assert_usable(model, X)
-    if model.n_iter_ == 1 and k > 2:
+    if model.n_iter_ == 1 and k > 2 and not isinstance(model, BinaryBoostingClassifier):
         assert any(w.category is ConvergenceWarning and "no edge" in str(w.message) for w in caught)
 
 

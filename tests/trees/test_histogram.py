@@ -43,7 +43,7 @@ def by_numpy(binned, sums, rows, features, counting):
 def by_kernel(binned, sums, rows, features, counting):
     n_cells = binned.offsets[-1] * (sums.n_channels + counting)
     hist = np.full(n_cells, -1, dtype=np.int64)
-    bins = (binned.packed, np.asarray(features), binned.layout)
+    bins = binned.bins(np.asarray(features))
     fill_histogram(bins, sums.arrays(counting), rows.astype(np.int32), sums.n_channels, hist)
     return hist
 

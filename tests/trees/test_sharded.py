@@ -108,7 +108,7 @@ def test_little_data_are_not_sharded(monkeypatch):
 def grow_dealt(binned, sums, growth, deals):
     """Grow over shards that hold any rows, each in ascending order."""
     n_rows, counting = binned.n_rows, growth.min_samples_leaf > 1
-    bins = (binned.packed, np.arange(binned.n_features), binned.layout)
+    bins = binned.bins()
     total = sums.total(np.arange(n_rows, dtype=np.int32))
     tree = empty_tree(growth.capacity(n_rows), sums.n_channels)
     tree[3][0] = total

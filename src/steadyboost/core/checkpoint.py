@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from steadyboost.core.callbacks import Callback
-from steadyboost.core.loop import Seeds, Stage
+from steadyboost.core.loop import Seeds
 from steadyboost.core.model_reader import read_model
 from steadyboost.core.model_values import encode
 from steadyboost.core.model_writer import fitted_attributes, writable_params, write_model
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from steadyboost.core.estimator import BoostingClassifier
     from steadyboost.core.loop import Boosting
     from steadyboost.core.rows import Rows
+    from steadyboost.core.stages import Stage
 
 FREE = {"n_estimators", "callbacks", "verbose", "n_jobs"}  # may differ between the two runs
 ROWS = "the training rows"
@@ -193,6 +194,6 @@ def _tables(*pair: "BoostingClassifier") -> dict[str, list[Any]]:
     }
 
 
-def _one_continues_the_other(one: list[Stage], other: list[Stage]) -> bool:
+def _one_continues_the_other(one: list["Stage"], other: list["Stage"]) -> bool:
     both = list(zip(one, other, strict=False))
-    return all(a.step == b.step and a.error == b.error for a, b in both)
+    return all(np.array_equal([a.step, a.error], [b.step, b.error]) for a, b in both)

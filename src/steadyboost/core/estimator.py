@@ -206,12 +206,13 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             self._learn_bins(X, weights, workers)
         indices = self._class_indices(y, "y")
         data = self._data(self._encoder.encode(X), workers)
-        return Rows(data, indices, self.n_classes_, weights, workers)
+        return Rows(data, indices, self.n_classes_, weights, workers, self.n_outputs())
 
     def _learn_tables(self, X: Any, y: np.ndarray) -> None:
         """Classes and categories: what turns a user's table into numbers."""
         self.classes_ = np.unique(y)
         self.n_classes_ = len(self.classes_)
+        self.prepare()
         self._encoder = Encoder.learn(X, categorical_mask(X, self.categorical_features))
         self._binner: Binner | None = None
 
@@ -228,7 +229,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     def _validation_rows(self, sample: Sample, workers: Workers) -> Rows:
         data = self._data(self._encoder.encode(sample.X), workers)
         indices = self._class_indices(sample.y, "y_val")
-        return Rows(data, indices, self.n_classes_, sample.weights, workers)
+        return Rows(data, indices, self.n_classes_, sample.weights, workers, self.n_outputs())
 
     def _class_indices(self, y: np.ndarray, name: str) -> np.ndarray:
         try:

@@ -10,16 +10,21 @@ from sklearn.utils.validation import check_is_fitted
 from steadyboost.core.history import History
 from steadyboost.core.hooks import Hooks
 from steadyboost.core.inputs import check_table
+from steadyboost.core.stacked import stack
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 from steadyboost.learners.foreign import ForeignAnswer
-from steadyboost.learners.tree import TreeAnswer
 
 if TYPE_CHECKING:
-    from steadyboost.core.loop import Stage
+    from steadyboost.core.stages import Stage
     from steadyboost.learners.prepare import Encoder
 
 PREDICT_ROWS = 16_384  # rows whose bins and scores stay in the cache over all stages
+
+
+def _hypothesis(stage: "Stage | None") -> Any:
+    answer = stage and stage.answer
+    return answer.estimator if isinstance(answer, ForeignAnswer) else answer
 
 
 class FittedBooster(Hooks):
@@ -35,11 +40,6 @@ class FittedBooster(Hooks):
     def _data(self, X: np.ndarray, workers: Workers, features: np.ndarray | None = None) -> Data:
         raise NotImplementedError
 
-    def _features_used(self) -> np.ndarray | None:
-        """Features that any tree looks at (and 0, which stands at leaves); None if unknown."""
-        trees = [s.answer.tree.feature for s in self.stages_ if isinstance(s.answer, TreeAnswer)]
-        return np.unique(np.concatenate(trees)) if len(trees) == len(self.stages_) else None
-
     def _encoded(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "stages_")
         return self._encoder.encode(check_table(self, X, reset=False))
@@ -47,15 +47,14 @@ class FittedBooster(Hooks):
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of new rows, in blocks that stay in the cache over all stages."""
         X = self._encoded(X)
-        scores = np.zeros((len(X), self.n_classes_), order="F")
-        alone, features = Workers(1), self._features_used()
+        scores = np.zeros((len(X), self.n_outputs()), order="F")
+        alone, stages = Workers(1), stack(self, self.stages_)
 
         def score_block(start: int) -> None:
             block = slice(start, start + PREDICT_ROWS)
-            data = self._data(X[block], alone, features)
-            own = np.zeros((len(data), self.n_classes_), order="F")
-            for stage in self.stages_:
-                self.add(own, stage, stage.answer.votes(data))
+            data = self._data(X[block], alone, stages.features)
+            own = np.zeros((len(data), self.n_outputs()), order="F")
+            stages.add(data, own)
             scores[block] = own
 
         with Workers(self.n_jobs) as workers:
@@ -65,21 +64,18 @@ class FittedBooster(Hooks):
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         X = self._encoded(X)
         with Workers(self.n_jobs) as workers:
-            data = self._data(X, workers, self._features_used())
-        scores = np.zeros((len(X), self.n_classes_), order="F")
+            data = self._data(X, workers, stack(self, self.stages_).features)
+        scores = np.zeros((len(X), self.n_outputs()), order="F")
         for stage in self.stages_:
             self.add(scores, stage, stage.answer.votes(data))
             yield scores
-
-    def _decision(self, scores: np.ndarray) -> np.ndarray:
-        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores.copy()
 
     def _label(self, proba: np.ndarray) -> np.ndarray:
         return self.classes_.take(proba.argmax(axis=1))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the classes, (n, k); with two classes their difference, (n,)."""
-        return self._decision(self._scores(X))
+        return self.decision(self._scores(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, (n, k)."""
@@ -97,7 +93,7 @@ class FittedBooster(Hooks):
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The decision function after each round."""
         for scores in self._staged_scores(X):
-            yield self._decision(scores)
+            yield self.decision(scores)
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Class probabilities after each round."""
@@ -122,9 +118,13 @@ class FittedBooster(Hooks):
 
     @property
     def estimators_(self) -> list[Any]:
-        """The weak hypotheses: grown trees, or fitted scikit-learn estimators."""
-        answers = [stage.answer for stage in self.stages_]
-        return [a.estimator if isinstance(a, ForeignAnswer) else a for a in answers]
+        """The weak hypotheses: grown trees, or fitted scikit-learn estimators.
+
+        Where several problems are boosted side by side, an entry is the list of their hypotheses,
+        None for a problem that had ended.
+        """
+        rounds = [[_hypothesis(part) for part in stage.parts] for stage in self.stages_]
+        return [hypotheses[0] if len(hypotheses) == 1 else hypotheses for hypotheses in rounds]
 
     @property
     def estimator_weights_(self) -> np.ndarray:
@@ -141,6 +141,6 @@ class FittedBooster(Hooks):
         """Share of each feature in the decrease of impurity, weighted by the steps."""
         check_is_fitted(self, "stages_")
         total = np.zeros(self.n_features_in_)
-        for stage in self.stages_:
-            total += abs(stage.step) * stage.answer.importances(self.n_features_in_)
+        for part in (part for stage in self.stages_ for part in stage.parts if part):
+            total += abs(part.step) * part.answer.importances(self.n_features_in_)
         return total / total.sum() if total.sum() > 0 else total

@@ -9,6 +9,7 @@ import numpy as np
 from steadyboost.trees.jit import kernel
 
 ROUNDING = 1e-12  # an edge below this is none
+PERFECT = 1e-12  # an error below this is rounding
 
 
 @kernel

@@ -43,7 +43,8 @@ class Question:
     """Each row's target in 0 .. n_answers - 1, and how much the row matters.
 
     ``code[a]`` is what answer a adds to each class's score; a 1-D code counts for the answered
-    class alone. ``info`` goes to the history of the round.
+    class alone. ``info`` goes to the history of the round, ``extra`` to its stage, for whatever
+    adds the answer to the scores.
 
     Where ``edges`` is given, the question is for a *set* of labels instead: ``edges[i, l]`` is
     what naming label l is worth in row i, and the last column is the row's mass. A learner that
@@ -57,6 +58,7 @@ class Question:
     code: np.ndarray
     info: dict[str, Any] = field(default_factory=dict)
     edges: np.ndarray | None = None
+    extra: dict[str, Any] = field(default_factory=dict)
 
 
 class Threads(Protocol):

@@ -2,8 +2,8 @@
 
 Structures travel as plain tuples of arrays:
 
-``bins``    (packed, features, layout): the binned rows, the features to use, and per feature
-            (offsets, n_bins, has_missing, categorical)
+``bins``    (packed, features, layout, joint): the binned rows, the features to use, per feature
+            (offsets, n_bins, has_missing, categorical), and joint columns
 ``sums``    (labels, weights, channels, counted): what is added up, as integers; ``channels``
             replaces labels and weights if it has rows, ``counted`` is empty unless rows count
 ``rule``    (criterion, l2, min_mass, min_count)
@@ -16,6 +16,7 @@ import numpy as np
 from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.histogram import add_dense, add_labels
 from steadyboost.trees.jit import inner, kernel, shared
+from steadyboost.trees.joint import joint_pays, take_margins
 from steadyboost.trees.splitting import SET_WORDS, best_split, contains, gain_of
 
 
@@ -34,19 +35,27 @@ def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
 @shared
 def fill_histogram(bins, sums, rows, n_channels, hist):
     """Histogram of the listed rows; its tail counts rows where they are counted."""
-    packed, features, layout = bins
+    packed, features, layout, joint = bins
     labels, weights, channels, counted = sums
     offsets = layout[0]
     for cell in range(len(hist)):
         hist[cell] = 0
     if len(channels) > 0:
         add_dense(packed, features, offsets, rows, channels, hist)
-    n_added, width, out = weights, n_channels, hist
+    joined = joint_pays(joint, len(rows), len(features), n_channels)
+    columns, own_offsets = features, offsets
+    if joined:
+        packed, own_offsets = joint[0], joint[1]
+        columns = np.arange(len(own_offsets) - 1)
+    added, width, out = weights, n_channels, hist
     for kind in range(2):  # sums, then counts: one call, lest it be compiled twice
-        if len(n_added) > 0:
-            add_labels(packed, features, offsets, rows, labels, n_added, width, out)
+        if len(added) > 0:
+            into = np.zeros(own_offsets[-1] * width, dtype=np.int64) if joined else out
+            add_labels(packed, columns, own_offsets, rows, labels, added, width, into)
+            if joined:
+                take_margins(joint, into, offsets, width, out)
         if kind == 0:
-            n_added, width, out = counted, np.int64(1), hist[offsets[-1] * n_channels :]
+            added, width, out = counted, np.int64(1), hist[offsets[-1] * n_channels :]
             labels = np.zeros(len(counted), dtype=np.int32)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from steadyboost.trees import criteria
 from steadyboost.trees.grower import empty_tree, grow
 from steadyboost.trees.histogram import sum_labels, to_fixed_point
+from steadyboost.trees.joint import NOT_JOINED, Joint, join_columns
 from steadyboost.trees.prediction import apply
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth
 
@@ -34,6 +35,7 @@ class Binned:
     has_missing: np.ndarray
     categorical: np.ndarray
     offsets: np.ndarray = field(init=False)
+    _joint: dict[int, Joint] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         widths = self.n_bins + self.has_missing
@@ -54,6 +56,16 @@ class Binned:
     @property
     def layout(self) -> tuple[np.ndarray, ...]:
         return self.offsets, self.n_bins, self.has_missing, self.categorical
+
+    def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple:
+        """What kernels take; columns are joined for ``n_channels``, if it is given."""
+        if features is not None or n_channels == 0:
+            features = np.arange(self.n_features) if features is None else features
+            return self.packed, features, self.layout, NOT_JOINED
+        if n_channels not in self._joint:
+            widths = np.diff(self.offsets)
+            self._joint[n_channels] = join_columns(self.packed, widths, n_channels)
+        return self.packed, np.arange(self.n_features), self.layout, self._joint[n_channels]
 
 
 @dataclass(frozen=True)
@@ -126,7 +138,7 @@ class GrownTree:
     def apply(self, packed: np.ndarray) -> np.ndarray:
         """Leaf of each binned row."""
         out = np.empty(packed.shape[1], dtype=np.int32)
-        apply(packed, self.feature, self.children, self.left_set, self.depth, out)
+        apply(packed, (self.feature, self.children, self.left_set, self.depth), out)
         return out
 
 
@@ -221,13 +233,12 @@ def grow_tree(
     ``rows`` (ascending) and ``features`` restrict what it may learn from. Large data go to
     ``n_shards`` shards, mapped by ``run``; the tree does not depend on that.
     """
-    features = np.arange(binned.n_features) if features is None else features
+    bins = binned.bins(features, 0 if len(sums.channels) else sums.n_channels)
     n_used = binned.n_rows if rows is None else len(rows)
     capacity = growth.capacity(n_used)
-    if n_used * len(features) < SMALL or capacity >= MANY_NODES:
+    if n_used * len(bins[1]) < SMALL or capacity >= MANY_NODES:
         n_shards = 1
     shares = run(partial(_row_numbers, rows), parts(n_used, n_shards))
-    bins = (binned.packed, features, binned.layout)
     arrays = sums.arrays(growth.min_samples_leaf > 1)
     total = np.sum(run(sums.total, shares), axis=0)
     mass = total[-1] if growth.criterion in ("edge", "newton") else total.sum()
