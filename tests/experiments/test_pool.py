@@ -10,7 +10,7 @@ import time
 import pytest
 import tiny
 
-from steadyboost.experiments import pool
+from steadyboost.experiments import pool, problems
 from steadyboost.experiments.cache import Cache
 from steadyboost.experiments.cells import cells_of
 from steadyboost.experiments.pool import run_cells
@@ -71,17 +71,6 @@ def test_the_same_cell_runs_once(cache, work_with):
     assert len(told) == len(cells())
 
 
-def test_processes_find_what_one_process_finds(cache, tmp_path_factory):
-    alone = Cache(tmp_path_factory.mktemp("alone"))
-    some = [cell for cell in cells() if cell.condition.data == "wine"]
-    threads = os.environ.get("OMP_NUM_THREADS")
-    run_cells(some, cache, 2, lambda cell, why: None)
-    run_cells(some, alone, 1, lambda cell, why: None)
-    for cell in some:
-        assert cache.get(cell.key)["errors"] == alone.get(cell.key)["errors"]
-    assert os.environ.get("OMP_NUM_THREADS") == threads
-
-
 COMMAND = "from steadyboost.cli import main; main()"
 
 
@@ -105,5 +94,8 @@ def test_ctrl_c_leaves_whole_results_and_says_how_to_go_on(tmp_path, monkeypatch
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to workers too
     _, words = process.communicate(timeout=60)
     assert (process.returncode, "goes on from here" in words) == (130, True), words
-    for file in tmp_path.rglob("*"):
-        assert file.is_dir() or json.loads(file.read_text(encoding="utf-8"))["result"]
+    files = [file for file in tmp_path.rglob("*") if file.is_file()]
+    records = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    problems._load.cache_clear()  # of other tests, perhaps from another source
+    for record in records[:3]:
+        assert pool.run_config(record["cell"])["errors"] == record["result"]["errors"]
