@@ -195,12 +195,12 @@ def _send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_r
 
 
 @kernel
-def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
+def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row):
     """Grow one tree on ``rows`` (reordered in place); returns its number of nodes.
 
-    ``tree`` holds the root's totals and room for the rest, ``span`` each node's range in
-    ``rows``. Best first keeps a histogram per open leaf; depth first, which grows the same tree
-    where leaves are not limited, keeps one per level.
+    ``scratch`` is as long as ``rows``; ``tree`` holds the root's totals and room for the rest,
+    ``span`` each node's range in ``rows``. Best first keeps a histogram per open leaf; depth first,
+    which grows the same tree where leaves are not limited, keeps one per level.
     """
     feature, _, left_sets, totals, gain, depth = tree
     capacity, n_channels = totals.shape
@@ -212,7 +212,6 @@ def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
     cells = bins[2][0][-1] * (n_channels + (1 if len(sums[3]) > 0 else 0))
     pool = np.empty((2, cells), dtype=np.int64)
     open_nodes = np.empty(capacity, dtype=np.int64)
-    scratch = np.empty(len(rows), dtype=np.int32)
     n_free, n_open = np.int64(2), np.int64(0)
     n_nodes, n_leaves, first = np.int64(1), np.int64(1), np.int64(0)
     small, large = first, first  # the root is its own smaller child
