@@ -21,6 +21,7 @@ CRITERIA = {
     "edge": criteria.EDGE,
     "newton": criteria.NEWTON,
     "max_edge": criteria.MAX_EDGE,
+    "norm": criteria.NORM,
 }
 SMALL = 1_000_000  # cells below which a second thread costs more than it gains
 MANY_NODES = 4096  # above which a call per node costs more than threads gain
@@ -231,7 +232,7 @@ def grow_tree(
     bins = (binned.packed, features, binned.layout)
     arrays = sums.arrays(growth.min_samples_leaf > 1)
     total = np.sum(run(sums.total, shares), axis=0)
-    mass = total[-1] if growth.criterion in ("edge", "newton", "max_edge") else total.sum()
+    mass = total.sum() if growth.criterion in ("gini", "entropy", "error") else total[-1]
     rule = growth.rule(mass, sums.whole)
     limits = growth.limits(n_used)
     tree = empty_tree(capacity, sums.n_channels)
