@@ -67,6 +67,14 @@ class Question:
     form: str = "set"
     extra: dict[str, Any] = field(default_factory=dict)
 
+    def labels(self, votes: np.ndarray) -> np.ndarray:
+        """The label that each vote is most for, where it is not for a set."""
+        if self.edges is None or self.form == "label":
+            return votes
+        if votes.ndim == 2:
+            return votes.argmax(axis=1).astype(np.int32)
+        return self.code.argmax(axis=1).astype(np.int32)[votes]
+
 
 class Threads(Protocol):
     """Where a learner may run things side by side."""
