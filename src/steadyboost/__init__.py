@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from steadyboost.boosters.bagging import BaggingClassifier
     from steadyboost.boosters.ecoc import ECOCClassifier
     from steadyboost.boosters.epsilon_boost import EpsilonBoostClassifier
+    from steadyboost.boosters.gdmcboost import GDMCBoostClassifier
     from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
     from steadyboost.boosters.weight_decay import WeightDecayClassifier
@@ -41,6 +42,7 @@ _HOME = {
     "DecisionRule": "steadyboost.learners.decision_rule",
     "ECOCClassifier": "steadyboost.boosters.ecoc",
     "EpsilonBoostClassifier": "steadyboost.boosters.epsilon_boost",
+    "GDMCBoostClassifier": "steadyboost.boosters.gdmcboost",
     "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
     "ModelFileError": "steadyboost.core.model_file",
     "SAMMEClassifier": "steadyboost.boosters.samme",
@@ -64,6 +66,7 @@ __all__ = [
     "DecisionRule",
     "ECOCClassifier",
     "EpsilonBoostClassifier",
+    "GDMCBoostClassifier",
     "MSmoothBoostClassifier",
     "ModelFileError",
     "SAMMEClassifier",

@@ -22,7 +22,7 @@ from steadyboost.trees.grower import empty_tree
 from steadyboost.trees.sharded import Shard, ShardedGrowth
 from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree, one_by_one
 
-CRITERIA = ("gini", "entropy", "error", "edge", "newton")
+CRITERIA = ("gini", "entropy", "error", "edge", "newton", "max_edge", "norm")
 
 
 @pytest.fixture(autouse=True)

@@ -61,7 +61,8 @@ class ForeignLearner:
         else:
             drawn = self._drawn(question.weights, counts, seed)
             estimator.fit(X[drawn], y[drawn])
-        answer = ForeignAnswer(estimator, None if question.edges is None else question.n_answers)
+        by_probability = question.edges is not None and question.form != "label"
+        answer = ForeignAnswer(estimator, question.n_answers if by_probability else None)
         return answer, answer.votes(data)
 
     def _drawn(self, weights: np.ndarray, counts: np.ndarray | None, seed: int) -> np.ndarray:

@@ -14,6 +14,7 @@ from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import GrownTree, Growth, Space, Sums, grow_tree, one_by_one, parts
 
 MANY_ROWS = 100_000  # above which simple passes over the rows are shared between threads
+CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
 
 
 def make_space(data: Data) -> Space:
@@ -42,6 +43,24 @@ class TreeAnswer:
     def importances(self, n_features: int) -> np.ndarray:
         sums = np.bincount(self.tree.feature, weights=self.tree.gain, minlength=n_features)
         return sums / sums.sum() if sums.sum() > 0 else sums
+
+
+def directions(sums: np.ndarray) -> np.ndarray:
+    """Rows scaled to length one; those of zeros stay."""
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    return sums / np.where(lengths > 0, lengths, 1)
+
+
+def answer_by(tree: GrownTree, question: Question) -> TreeAnswer:
+    """A tree as the answer to a question; sets and vectors, where asked for, go to its code."""
+    if question.edges is None:
+        return TreeAnswer(tree, tree.label.astype(np.int32))
+    worth = tree.value[:, :-1]
+    if question.form == "label":
+        return TreeAnswer(tree, worth.argmax(axis=1).astype(np.int32))
+    is_set = question.form == "set"
+    question.code = (worth > 0).astype(float) if is_set else directions(worth) * question.code
+    return TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
 
 
 class Tree(BaseEstimator):
@@ -137,7 +156,7 @@ class Tree(BaseEstimator):
             targets, n_answers = question.targets, question.n_answers
             sums = Sums.of_labels(targets, weights, n_answers, rows, run=threads.run, space=space)
         else:
-            growth = replace(growth, criterion="edge")
+            growth = replace(growth, criterion=CRITERION[question.form])
             drawn = 1.0 if counts is None else counts[:, None]
             sums = Sums.of_channels(question.edges * drawn)
         tree, leaves = grow_tree(
@@ -150,10 +169,7 @@ class Tree(BaseEstimator):
             run=threads.run,
             space=space,
         )
-        answer = TreeAnswer(tree, tree.label.astype(np.int32))
-        if question.edges is not None:
-            question.code = (tree.value[:, :-1] > 0).astype(float)
-            answer = TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
+        answer = answer_by(tree, question)
         return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
 
     def _draw(

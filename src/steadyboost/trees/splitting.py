@@ -3,7 +3,16 @@
 import numpy as np
 
 from steadyboost.trees.categories import order_categories
-from steadyboost.trees.criteria import EDGE, ERROR, GINI, mass_of, score_of, whole_score
+from steadyboost.trees.criteria import (
+    EDGE,
+    ERROR,
+    GINI,
+    MAX_EDGE,
+    TIE_SHARE,
+    mass_of,
+    score_of,
+    whole_score,
+)
 from steadyboost.trees.jit import inlined, inner, shared
 
 SET_WORDS = 8  # 256 bits: one per bin
@@ -37,9 +46,12 @@ def _score_sides(left, right, total, criterion, l2):
         right[c] = total[c] - left[c]
     left_mass = mass_of(left, criterion)
     right_mass = mass_of(right, criterion)
-    if criterion in (ERROR, EDGE):
+    if criterion in (ERROR, EDGE, MAX_EDGE):
         whole = whole_score(left, criterion) + whole_score(right, criterion)
-        return left_mass, right_mass, np.float64(whole)
+        score = np.float64(whole)
+        if criterion == MAX_EDGE:
+            score += TIE_SHARE * (whole_score(left, EDGE) + whole_score(right, EDGE))
+        return left_mass, right_mass, score
     score = score_of(left, left_mass, criterion, l2)
     return left_mass, right_mass, score + score_of(right, right_mass, criterion, l2)
 

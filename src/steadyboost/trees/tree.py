@@ -1,5 +1,6 @@
 """Binned rows, a grown tree, and the call that turns one into the other."""
 
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -20,6 +21,8 @@ CRITERIA = {
     "error": criteria.ERROR,
     "edge": criteria.EDGE,
     "newton": criteria.NEWTON,
+    "max_edge": criteria.MAX_EDGE,
+    "norm": criteria.NORM,
 }
 SMALL = 1_000_000  # cells below which a second thread costs more than it gains
 STRETCH = 65_536  # rows that are summed at a time
@@ -154,8 +157,11 @@ def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any
     return [function(item) for item in items]
 
 
-class Space:
-    """Room for arrays of a row's length that tree after tree needs, taken from the system once."""
+class Space(threading.local):
+    """Room for arrays of a row's length that tree after tree needs, taken from the system once.
+
+    Each thread has its own: trees may be grown side by side.
+    """
 
     def __init__(self) -> None:
         self._arrays: dict[str, np.ndarray] = {}
@@ -271,7 +277,7 @@ def grow_tree(
     arrays = sums.arrays(growth.min_samples_leaf > 1)
     tree = empty_tree(capacity, sums.n_channels)
     tree[3][0] = total = sums.total(None if rows is None else rows.astype(np.int32))
-    mass = total[-1] if growth.criterion in ("edge", "newton") else total.sum()
+    mass = total.sum() if growth.criterion in ("gini", "entropy", "error") else total[-1]
     rule = growth.rule(mass, sums.whole)
     limits = growth.limits(n_used)
 
