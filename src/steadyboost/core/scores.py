@@ -69,11 +69,16 @@ def weighted_error(weights, votes, targets):
     Four sums, so that none waits for the last, and a product instead of a branch, because which
     rows are wrong cannot be foreseen.
     """
-    lanes = np.zeros(4)
-    for i in range(len(votes)):
-        at = np.uint64(i)
-        lanes[np.uint64(i & 3)] += weights[at] * np.float64(votes[at] != targets[at])
-    return lanes[0] + lanes[1] + lanes[2] + lanes[3]
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    whole = len(votes) - len(votes) % 4
+    for i in range(0, whole, 4):
+        first += weights[i] * (votes[i] != targets[i])
+        second += weights[i + 1] * (votes[i + 1] != targets[i + 1])
+        third += weights[i + 2] * (votes[i + 2] != targets[i + 2])
+        fourth += weights[i + 3] * (votes[i + 3] != targets[i + 3])
+    for i in range(whole, len(votes)):
+        first += weights[i] * (votes[i] != targets[i])
+    return first + second + third + fourth
 
 
 @kernel

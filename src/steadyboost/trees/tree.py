@@ -61,14 +61,16 @@ class Binned:
         return self.offsets, self.n_bins, self.has_missing, self.categorical
 
     def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple:
-        """What kernels take; columns are joined for ``n_channels``, if it is given."""
-        if features is not None or n_channels == 0:
-            features = np.arange(self.n_features) if features is None else features
-            return self.packed, features, self.layout, NOT_JOINED
-        if n_channels not in self._joint:
-            widths = np.diff(self.offsets)
-            self._joint[n_channels] = join_columns(self.packed, widths, n_channels)
-        return self.packed, np.arange(self.n_features), self.layout, self._joint[n_channels]
+        """What growth takes; columns are joined for ``n_channels``, if it is given."""
+        joint = NOT_JOINED
+        if features is None and n_channels > 0:
+            if n_channels not in self._joint:
+                widths = np.diff(self.offsets)
+                self._joint[n_channels] = join_columns(self.packed, widths, n_channels)
+            joint = self._joint[n_channels]
+        categorical = self.categorical if self.categorical.any() else None
+        features = np.arange(self.n_features) if features is None else features
+        return self.packed, features, (*self.layout[:3], categorical), joint
 
 
 @dataclass(frozen=True)
@@ -235,11 +237,13 @@ class Sums:
         return lanes.sum(axis=0)
 
     def arrays(self, counting: bool) -> tuple[np.ndarray, ...]:
+        """(labels, weights, channels, counted, and labels for those: all the same)."""
         counted = np.empty(0, dtype=np.int64)
         if counting:
             mass = self.channels[:, -1] if len(self.channels) else self.weights
             counted = (mass > 0).astype(np.int64)
-        return self.labels, self.weights, self.channels, counted
+        same = np.zeros(len(counted), dtype=np.int32)
+        return self.labels, self.weights, self.channels, counted, same
 
 
 def grow_trees(
