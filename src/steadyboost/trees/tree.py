@@ -10,7 +10,12 @@ import numpy as np
 
 from steadyboost.trees import criteria
 from steadyboost.trees.grower import empty_tree, grow
-from steadyboost.trees.histogram import sum_labels, to_fixed_point
+from steadyboost.trees.histogram import (
+    absolute_total,
+    sum_channels,
+    sum_labels,
+    to_fixed_point,
+)
 from steadyboost.trees.prediction import apply
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth
 
@@ -177,8 +182,9 @@ class Sums:
     @classmethod
     def of_channels(cls, channels: np.ndarray) -> "Sums":
         """One vector per row; signed edges end with the row's mass, Newton sums are (g, h)."""
-        fixed, whole = np.empty(channels.size, dtype=np.int64), np.abs(channels).sum()
-        to_fixed_point(channels.ravel(), whole, fixed)
+        values, fixed = channels.ravel(), np.empty(channels.size, dtype=np.int64)
+        whole = absolute_total(values)
+        to_fixed_point(values, whole, fixed)
         nothing = np.empty(0, dtype=np.int64)
         return cls(nothing.astype(np.int32), nothing, fixed.reshape(channels.shape), float(whole))
 
@@ -187,10 +193,11 @@ class Sums:
         return self.channels.shape[1]
 
     def total(self, rows: np.ndarray) -> np.ndarray:
-        if len(self.channels):
-            return self.channels[rows].sum(axis=0)
         total = np.zeros(self.n_channels, dtype=np.int64)
-        sum_labels(self.labels, self.weights, rows, total)
+        if len(self.channels):
+            sum_channels(self.channels, rows, total)
+        else:
+            sum_labels(self.labels, self.weights, rows, total)
         return total
 
     def arrays(self, counting: bool) -> tuple[np.ndarray, ...]:
