@@ -43,6 +43,12 @@ def against(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
     return out
 
 
+def _distinct(bits: np.ndarray) -> np.ndarray:
+    """The columns but for those that ask again what another one asks."""
+    first = np.unique(bits ^ bits[0], axis=1, return_index=True)[1]
+    return bits[:, np.sort(first)]
+
+
 class BinaryBoostingClassifier(BoostingClassifier):
     """Base of boosters that are defined for two classes; adds ``strategy``."""
 
@@ -64,11 +70,15 @@ class BinaryBoostingClassifier(BoostingClassifier):
             self.bits_ = check_code(self.strategy, k)
         elif self.strategy == "ovr":
             self.bits_ = np.eye(k, dtype=np.int8)
-        elif self.strategy == "exhaustive":
-            self.bits_ = exhaustive_code(k)
         else:
-            n_bits, rng = ceil(10 * log2(k)), np.random.default_rng(self._seed)
-            self.bits_ = CODES[self.strategy](k, n_bits, rng)
+            self.bits_ = self._code(k, ceil(10 * log2(k)))
+
+    def _code(self, k: int, n_bits: int) -> np.ndarray:
+        """One of the named codes; BCH codes are never longer than all splits of the classes."""
+        all_fit = 2 ** (k - 1) - 1 <= n_bits
+        if self.strategy == "exhaustive" or (self.strategy == "bch" and all_fit):
+            return exhaustive_code(k)
+        return _distinct(CODES[self.strategy](k, n_bits, np.random.default_rng(self._seed)))
 
     def n_outputs(self) -> int:
         return self.bits_.shape[1]

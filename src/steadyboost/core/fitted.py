@@ -10,10 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from steadyboost.core.history import History
 from steadyboost.core.hooks import Hooks
 from steadyboost.core.inputs import check_table
+from steadyboost.core.stacked import stack
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 from steadyboost.learners.foreign import ForeignAnswer
-from steadyboost.learners.tree import TreeAnswer
 
 if TYPE_CHECKING:
     from steadyboost.core.stages import Stage
@@ -40,12 +40,6 @@ class FittedBooster(Hooks):
     def _data(self, X: np.ndarray, workers: Workers, features: np.ndarray | None = None) -> Data:
         raise NotImplementedError
 
-    def _features_used(self) -> np.ndarray | None:
-        """Features that any tree looks at (and 0, which stands at leaves); None if unknown."""
-        answers = [part.answer for stage in self.stages_ for part in stage.parts if part]
-        trees = [answer.tree.feature for answer in answers if isinstance(answer, TreeAnswer)]
-        return np.unique(np.concatenate(trees)) if 0 < len(trees) == len(answers) else None
-
     def _encoded(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "stages_")
         return self._encoder.encode(check_table(self, X, reset=False))
@@ -54,14 +48,13 @@ class FittedBooster(Hooks):
         """Scores of new rows, in blocks that stay in the cache over all stages."""
         X = self._encoded(X)
         scores = np.zeros((len(X), self.n_outputs()), order="F")
-        alone, features = Workers(1), self._features_used()
+        alone, stages = Workers(1), stack(self, self.stages_)
 
         def score_block(start: int) -> None:
             block = slice(start, start + PREDICT_ROWS)
-            data = self._data(X[block], alone, features)
+            data = self._data(X[block], alone, stages.features)
             own = np.zeros((len(data), self.n_outputs()), order="F")
-            for stage in self.stages_:
-                self.add(own, stage, stage.answer.votes(data))
+            stages.add(data, own)
             scores[block] = own
 
         with Workers(self.n_jobs) as workers:
@@ -71,7 +64,7 @@ class FittedBooster(Hooks):
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         X = self._encoded(X)
         with Workers(self.n_jobs) as workers:
-            data = self._data(X, workers, self._features_used())
+            data = self._data(X, workers, stack(self, self.stages_).features)
         scores = np.zeros((len(X), self.n_outputs()), order="F")
         for stage in self.stages_:
             self.add(scores, stage, stage.answer.votes(data))

@@ -11,10 +11,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.trees.prediction import take
 from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree, one_by_one, parts
+from steadyboost.trees.tree import GrownTree, Growth, Space, Sums, grow_tree, one_by_one, parts
 
 MANY_ROWS = 100_000  # above which simple passes over the rows are shared between threads
 CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
+
+
+def make_space(data: Data) -> Space:
+    """Kept with the rows from round to round: they are asked about one tree at a time."""
+    return Space()
 
 
 @dataclass(frozen=True)
@@ -145,11 +150,11 @@ class Tree(BaseEstimator):
         assert data.binned is not None
         rows, features = self._draw(data, counts, seed)
         weights = question.weights if counts is None else counts.astype(float)
-        growth = self.growth()
+        growth, space = self.growth(), data.once(make_space)
         n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         if question.edges is None:
             targets, n_answers = question.targets, question.n_answers
-            sums = Sums.of_labels(targets, weights, n_answers, rows, n_parts, threads.run)
+            sums = Sums.of_labels(targets, weights, n_answers, rows, run=threads.run, space=space)
         else:
             growth = replace(growth, criterion=CRITERION[question.form])
             edges = question.edges
@@ -162,6 +167,7 @@ class Tree(BaseEstimator):
             features=features,
             n_shards=threads.n_threads,
             run=threads.run,
+            space=space,
         )
         answer = answer_by(tree, question)
         return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
