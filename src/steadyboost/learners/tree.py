@@ -157,8 +157,8 @@ class Tree(BaseEstimator):
             sums = Sums.of_labels(targets, weights, n_answers, rows, run=threads.run, space=space)
         else:
             growth = replace(growth, criterion=CRITERION[question.form])
-            drawn = 1.0 if counts is None else counts[:, None]
-            sums = Sums.of_channels(question.edges * drawn)
+            edges = question.edges
+            sums = Sums.of_channels(edges if counts is None else edges * counts[:, None])
         tree, leaves = grow_tree(
             data.binned,
             sums,

@@ -10,7 +10,7 @@ import numpy as np
 
 from steadyboost.trees import criteria
 from steadyboost.trees.grower import empty_tree, grow
-from steadyboost.trees.histogram import fix_weights, sum_labels, to_fixed_point
+from steadyboost.trees.histogram import absolute_total, fix_weights, sum_labels, to_fixed_point
 from steadyboost.trees.joint import NOT_JOINED, Joint, join_columns
 from steadyboost.trees.prediction import apply
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth
@@ -217,8 +217,9 @@ class Sums:
     @classmethod
     def of_channels(cls, channels: np.ndarray) -> "Sums":
         """One vector per row; signed edges end with the row's mass, Newton sums are (g, h)."""
-        fixed, whole = np.empty(channels.size, dtype=np.int64), np.abs(channels).sum()
-        to_fixed_point(channels.ravel(), whole, fixed)
+        values, fixed = channels.ravel(), np.empty(channels.size, dtype=np.int64)
+        whole = absolute_total(values)
+        to_fixed_point(values, whole, fixed)
         nothing = np.empty(0, dtype=np.int64)
         return cls(nothing.astype(np.int32), nothing, fixed.reshape(channels.shape), float(whole))
 
