@@ -34,6 +34,14 @@ def test_values_and_logarithms_are_those_of_the_formula(factor, q):
 
 
 @each_factor
+def test_weights_are_exponentials_of_minus_y_times_the_score_times_the_factor(factor, q):
+    y = (np.arange(len(SCORES)) % 3 == 0).astype(np.int32)
+    logs = factor.log_weights(column(SCORES), y)
+    expected = -np.where(y, 1, -1) * SCORES + np.log(q(0.7 * np.abs(SCORES)))
+    np.testing.assert_allclose(logs, expected, rtol=1e-13)
+
+
+@each_factor
 @pytest.mark.parametrize("dtype", [np.int32, np.float64])
 def test_a_stage_counts_by_the_factor_at_the_old_score(factor, q, dtype):
     votes = (np.arange(len(SCORES)) % 2).astype(dtype)

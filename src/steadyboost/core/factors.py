@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from steadyboost.core.binary import against
 from steadyboost.trees.jit import inlined, kernel
 
 LARGEST = 708.0  # e**-u is a normal number up to here
@@ -40,6 +41,13 @@ def _exp_of_minus(u):
 def _exponentials(scores, beta, out):
     for i in range(len(out)):
         out[i] = _exp_of_minus(beta * abs(scores[i, 0]))
+
+
+@kernel
+def _against_exponential(scores, y, beta, out):
+    for i in range(len(y)):
+        score = scores[i, 0]
+        out[i] = (-score if y[i] else score) - beta * abs(score)
 
 
 @kernel
@@ -78,6 +86,12 @@ class Factor:
     def values(self, scores: np.ndarray) -> np.ndarray:
         return np.exp(self.log(scores))
 
+    def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """ln of exp(-y H) q."""
+        logs = against(scores, y)
+        logs += self.log(scores)
+        return logs
+
     def add(self, scores: np.ndarray, votes: np.ndarray, step: float) -> None:
         """H gains the step times q times h, with q at the old H."""
         _add_by(self.values(scores), scores, votes, step)
@@ -93,6 +107,11 @@ class Exponential(Factor):
         out = np.empty(len(scores))
         _exponentials(scores, self.beta, out)
         return out
+
+    def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        logs = np.empty(len(y))
+        _against_exponential(scores, y, self.beta, logs)
+        return logs
 
     def add(self, scores: np.ndarray, votes: np.ndarray, step: float) -> None:
         _add_exponential(scores, votes, step, self.beta)
