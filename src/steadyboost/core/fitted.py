@@ -13,6 +13,7 @@ from steadyboost.core.inputs import check_table
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 from steadyboost.learners.foreign import ForeignAnswer
+from steadyboost.learners.many import Answers
 from steadyboost.learners.tree import TreeAnswer
 
 if TYPE_CHECKING:
@@ -22,9 +23,16 @@ if TYPE_CHECKING:
 PREDICT_ROWS = 16_384  # rows whose bins and scores stay in the cache over all stages
 
 
-def _hypothesis(stage: "Stage | None") -> Any:
-    answer = stage and stage.answer
+def _hypothesis(answer: Any) -> Any:
+    """What a user sees of an answer: a list where it is one per label."""
+    if isinstance(answer, Answers):
+        return [_hypothesis(one) for one in answer.answers]
     return answer.estimator if isinstance(answer, ForeignAnswer) else answer
+
+
+def _single(answer: Any) -> list[Any]:
+    """The answers that it is made of."""
+    return [a for a in answer.answers if a] if isinstance(answer, Answers) else [answer]
 
 
 class FittedBooster(Hooks):
@@ -42,7 +50,7 @@ class FittedBooster(Hooks):
 
     def _features_used(self) -> np.ndarray | None:
         """Features that any tree looks at (and 0, which stands at leaves); None if unknown."""
-        answers = [part.answer for stage in self.stages_ for part in stage.parts if part]
+        answers = [answer for stage in self.stages_ for answer in _single(stage.answer)]
         trees = [answer.tree.feature for answer in answers if isinstance(answer, TreeAnswer)]
         return np.unique(np.concatenate(trees)) if 0 < len(trees) == len(answers) else None
 
@@ -127,11 +135,10 @@ class FittedBooster(Hooks):
     def estimators_(self) -> list[Any]:
         """The weak hypotheses: grown trees, or fitted scikit-learn estimators.
 
-        Where several problems are boosted side by side, an entry is the list of their hypotheses,
-        None for a problem that had ended.
+        Where several problems are boosted side by side, or there is one question per label, an
+        entry is the list of their hypotheses, None where there is none.
         """
-        rounds = [[_hypothesis(part) for part in stage.parts] for stage in self.stages_]
-        return [hypotheses[0] if len(hypotheses) == 1 else hypotheses for hypotheses in rounds]
+        return [_hypothesis(stage.answer) for stage in self.stages_]
 
     @property
     def estimator_weights_(self) -> np.ndarray:

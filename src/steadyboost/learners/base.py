@@ -48,8 +48,8 @@ class Question:
 
     Where ``edges`` is given, the question is for a *set* of labels instead: ``edges[i, l]`` is
     what naming label l is worth in row i, and the last column is the row's mass. A learner that
-    can maximise the worth writes the sets that it names to ``code``, one per answer; others name
-    the targets, by their probabilities.
+    can maximise the worth writes the sets that it names to ``code``, one per answer, with
+    ``absent`` for labels that are not in the set; others name the targets, by their probabilities.
     """
 
     targets: np.ndarray
@@ -58,6 +58,7 @@ class Question:
     code: np.ndarray
     info: dict[str, Any] = field(default_factory=dict)
     edges: np.ndarray | None = None
+    absent: float = 0.0
     extra: dict[str, Any] = field(default_factory=dict)
 
 

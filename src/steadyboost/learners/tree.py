@@ -13,7 +13,18 @@ from steadyboost.trees.prediction import take
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree, one_by_one, parts
 
+FEW_ROWS = 0.5  # share of the rows below which the others are left out
 MANY_ROWS = 100_000  # above which simple passes over the rows are shared between threads
+
+
+def weighing(weights: np.ndarray) -> np.ndarray | None:
+    """The rows that weigh anything where these are few enough to be told apart; None for all.
+
+    Rows of weight zero do not change a tree, they only take time.
+    """
+    if np.count_nonzero(weights) > FEW_ROWS * len(weights):
+        return None
+    return np.flatnonzero(weights)
 
 
 @dataclass(frozen=True)
@@ -124,8 +135,9 @@ class Tree(BaseEstimator):
     ) -> tuple[TreeAnswer, np.ndarray]:
         """Grow a tree; its votes come from the training partition, without a second pass."""
         assert data.binned is not None
-        rows, features = self._draw(data, counts, seed)
         weights = question.weights if counts is None else counts.astype(float)
+        drawn = weighing(weights) if counts is None else np.flatnonzero(counts)
+        rows, features = self._draw(data, drawn, seed)
         growth = self.growth()
         n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         if question.edges is None:
@@ -133,8 +145,8 @@ class Tree(BaseEstimator):
             sums = Sums.of_labels(targets, weights, n_answers, rows, n_parts, threads.run)
         else:
             growth = replace(growth, criterion="edge")
-            drawn = 1.0 if counts is None else counts[:, None]
-            sums = Sums.of_channels(question.edges * drawn)
+            times = 1.0 if counts is None else counts[:, None]
+            sums = Sums.of_channels(question.edges * times)
         tree, leaves = grow_tree(
             data.binned,
             sums,
@@ -146,15 +158,14 @@ class Tree(BaseEstimator):
         )
         answer = TreeAnswer(tree, tree.label.astype(np.int32))
         if question.edges is not None:
-            question.code = (tree.value[:, :-1] > 0).astype(float)
+            question.code = np.where(tree.value[:, :-1] > 0, 1.0, question.absent)
             answer = TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
         return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
 
     def _draw(
-        self, data: Data, counts: np.ndarray | None, seed: int
+        self, data: Data, rows: np.ndarray | None, seed: int
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Rows and features to learn from, None for all."""
-        rows = None if counts is None else np.flatnonzero(counts)
         features, n_features = None, data.X.shape[1]
         if self.max_samples is not None or self.max_features is not None:
             rng = np.random.default_rng(seed)
