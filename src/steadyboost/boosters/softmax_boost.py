@@ -17,8 +17,6 @@ from steadyboost.core.soft_risk import SoftRisk, draw_rows
 from steadyboost.learners.base import Learner
 from steadyboost.learners.tree import Tree
 
-SEARCHED = 2.0 ** np.arange(-8, 5)  # steps to choose from
-
 
 class SoftmaxBoostClassifier(LabelwiseClassifier):
     """Minimise the error itself, or any cost of mistakes, of a rule that answers by chance.
@@ -36,11 +34,11 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
     n_samples : float, int or "all", default=1.0
         Pairs of a row and a label drawn in each round, from the rows and g: a float is a multiple
         of the number of rows (by default as many pairs as rows, as in the paper), an int is a
-        number of pairs. "all" takes the gradient at all pairs, and draws nothing.
-    step : {"sampled", "theory", "search"} or float, default="sampled"
+        number of pairs. "all" takes the gradient at all pairs, and draws nothing. Where training
+        is stuck on a plateau, fewer pairs, such as 0.3, shake it loose.
+    step : {"sampled", "theory"} or float, default="sampled"
         What a hypothesis h counts: its edge on the drawn pairs, as in section 5.1; its edge on all
-        pairs over the number of labels, as Theorem 1 has it; whatever of a wide range of steps
-        brings the risk down most, which leaves plateaus behind; or a number.
+        pairs over the number of labels, as in Theorem 1; or a number.
     max_leaf_nodes : int, default=12
         Leaves of the default tree, which grows best first to any depth.
     estimator : object, default=None
@@ -74,7 +72,7 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
             StrOptions({"all"}),
         ],
         "step": [
-            StrOptions({"sampled", "theory", "search"}),
+            StrOptions({"sampled", "theory"}),
             Interval(Real, 0, None, closed="neither"),
         ],
         "max_leaf_nodes": Tree._parameter_constraints["max_leaf_nodes"],
@@ -218,11 +216,8 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
             return _plain(edges)
         if isinstance(self.step, Real):
             return _plain(float(self.step) * np.sign(edges))
-        direction = np.array([0.0 if f.answer is None else 1.0 for f in found]) * (2.0 * votes - 1)
-        if self.step == "theory":
-            return _plain(self._projection(rows, direction))
-        steps = [self._best_step(risk, direction) for risk in self.risks(rows)]
-        return np.array(steps) if self.multilabel_ else steps[0]
+        answered = np.array([f.answer is not None for f in found])
+        return _plain(self._projection(rows, answered * (2.0 * votes - 1)))
 
     def _projection(self, rows: Rows, direction: np.ndarray) -> Any:
         """<gradient, h> / |h|^2, on all pairs (Theorem 1); a label alone has yes and no."""
@@ -231,11 +226,6 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         if self.multilabel_:
             return edges / 2
         return edges.sum() / max(1, np.count_nonzero(direction[0]))
-
-    def _best_step(self, risk: SoftRisk, direction: np.ndarray) -> float:
-        """Of steps from small to large, that of the least risk; 0 if none is better."""
-        steps = [0.0, *SEARCHED]
-        return steps[int(np.argmin([risk.along(direction, step) for step in steps]))]
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """g of eq. (2)."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from steadyboost.core.costs import check_cost_matrix, min_expected_cost
 from steadyboost.core.history import History
 from steadyboost.core.hooks import Hooks
 from steadyboost.core.inputs import check_table
@@ -101,9 +102,30 @@ class FittedBooster(Hooks):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row; the first of equals."""
-        return self._label(self.predict_proba(X))
+    def predict(self, X: Any, cost_matrix: Any = None) -> np.ndarray:
+        """The most probable class of each row; the first of equals.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        cost_matrix : array-like of shape (k, k), default=None
+            ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in
+            the order of ``classes_``. The answer is then the class of the least expected cost.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Predicted labels; an indicator matrix, where the model was fitted to one.
+        """
+        if cost_matrix is None:
+            return self._label(self.predict_proba(X))
+        check_is_fitted(self, "stages_")
+        return self._cheapest(X, cost_matrix)
+
+    def _cheapest(self, X: Any, cost_matrix: Any) -> np.ndarray:
+        costs = check_cost_matrix(cost_matrix, len(self.classes_))  # before the work of predicting
+        return self.classes_.take(min_expected_cost(self.predict_proba(X), costs))
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The decision function after each round."""

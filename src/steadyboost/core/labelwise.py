@@ -153,6 +153,14 @@ class LabelwiseClassifier(BoostingClassifier):
     def _label(self, proba: np.ndarray) -> np.ndarray:
         return (proba > 0.5).astype(int) if self.multilabel_ else super()._label(proba)
 
+    def _cheapest(self, X: Any, cost_matrix: Any) -> np.ndarray:
+        if self.multilabel_:
+            raise ValueError(
+                "cost_matrix is between classes, but the model was fitted to several labels per "
+                "row; compare predict_proba with a threshold per label instead."
+            )
+        return super()._cheapest(X, cost_matrix)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True

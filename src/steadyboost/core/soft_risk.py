@@ -53,19 +53,6 @@ def _write_drawn(scores, table, which, counts, chances, scale, out):
             drawn += 1
 
 
-@kernel
-def _risk_along(scores, direction, step, table, which, shares):
-    moved = np.empty(scores.shape[1])
-    raised = np.empty(scores.shape[1])
-    total = 0.0
-    for i in range(len(scores)):
-        for z in range(len(raised)):
-            moved[z] = scores[i, z] - step * direction[i, z]
-        _, mean = _raise(moved, table[which[i]], raised)
-        total += shares[i] * mean
-    return total
-
-
 def shares_of(rows: Rows) -> np.ndarray:
     """p(x): each row's share of the weight."""
     weights = rows.sample_weight
@@ -96,13 +83,10 @@ class SoftRisk:
     label: int | None = None
 
     def scores(self, block: Block) -> np.ndarray:
-        return self.both_sides(block.scores)
-
-    def both_sides(self, values: np.ndarray) -> np.ndarray:
-        """Columns of all labels, or of no and yes to one of them."""
+        """Scores of all labels, or of no and yes to one of them."""
         if self.label is None:
-            return values
-        own = values[:, self.label]
+            return block.scores
+        own = block.scores[:, self.label]
         return np.array([-own, own]).T
 
     def one_side(self, values: np.ndarray) -> np.ndarray:
@@ -137,19 +121,6 @@ class SoftRisk:
             return self.one_side(out)
 
         return joined(self.rows.each(in_block))
-
-    def along(self, direction: np.ndarray, step: float) -> float:
-        """The risk after taking ``step`` times a direction off the scores."""
-        shares = shares_of(self.rows)
-
-        def in_block(block: Block) -> float:
-            at = block.rows
-            moves = self.both_sides(direction[at])
-            return _risk_along(
-                self.scores(block), moves, step, self.table, self.which[at], shares[at]
-            )
-
-        return float(self.rows.total(in_block))
 
 
 def joined(blocks: list[np.ndarray]) -> np.ndarray:
