@@ -136,8 +136,8 @@ class Tree(BaseEstimator):
         """Grow a tree; its votes come from the training partition, without a second pass."""
         assert data.binned is not None
         weights = question.weights if counts is None else counts.astype(float)
-        drawn = weighing(weights) if counts is None else np.flatnonzero(counts)
-        rows, features = self._draw(data, drawn, seed)
+        rows, features = self._draw(data, counts, seed)
+        rows = weighing(weights) if rows is None else rows
         growth = self.growth()
         n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         if question.edges is None:
@@ -163,9 +163,10 @@ class Tree(BaseEstimator):
         return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
 
     def _draw(
-        self, data: Data, rows: np.ndarray | None, seed: int
+        self, data: Data, counts: np.ndarray | None, seed: int
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Rows and features to learn from, None for all."""
+        rows = None if counts is None else np.flatnonzero(counts)
         features, n_features = None, data.X.shape[1]
         if self.max_samples is not None or self.max_features is not None:
             rng = np.random.default_rng(seed)
