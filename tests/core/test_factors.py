@@ -69,7 +69,9 @@ def test_row_by_row_is_the_batch_bit_for_bit(factor, q):
         assert alone[0, 0] == together[i, 0]
 
 
-@pytest.mark.parametrize("factor", [Exponential(0.0), InversePolynomial(0.0, 1.0)], ids=lambda f: type(f).__name__)
+@pytest.mark.parametrize(
+    "factor", [Exponential(0.0), InversePolynomial(0.0, 1.0)], ids=lambda f: type(f).__name__
+)
 def test_without_beta_every_factor_is_exactly_one(factor):
     assert (factor.values(column(SCORES)) == 1).all()
     assert (factor.log(column(SCORES)) == 0).all()

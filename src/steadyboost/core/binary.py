@@ -21,7 +21,7 @@ from steadyboost.core.codes import (
 from steadyboost.core.estimator import BoostingClassifier
 from steadyboost.core.loop import Round
 from steadyboost.core.rows import Rows
-from steadyboost.core.scores import add_votes, log_one_plus_exp, softmax
+from steadyboost.core.scores import add_votes, one_against_all, softmax
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Question
 from steadyboost.trees.jit import kernel
@@ -120,17 +120,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
             return np.ones((len(scores), 1))
         if not self._is_ovr():
             return softmax(2 * scores @ self.bits_.T.astype(float))
-        logs = -log_one_plus_exp(-2 * scores)
-        proba = softmax(logs)
-        return _favouring(scores, proba)
+        return one_against_all(scores)
 
     def _is_ovr(self) -> bool:
         return self.n_classes_ > 2 and isinstance(self.strategy, str) and self.strategy == "ovr"
-
-
-def _favouring(scores: np.ndarray, proba: np.ndarray) -> np.ndarray:
-    """The same, where rounding has made classes equal: more for the one with the best score."""
-    best = scores.argmax(axis=1)
-    tied = np.flatnonzero(proba.argmax(axis=1) != best)
-    proba[tied, best[tied]] = np.nextafter(proba[tied].max(axis=1), 2)
-    return proba

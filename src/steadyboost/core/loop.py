@@ -279,7 +279,7 @@ class Boosting:
         """Weighted share of rows that the ensemble gets wrong so far."""
 
         def in_block(block: Block) -> np.ndarray:
-            wrong = self.booster.probabilities(block.scores).argmax(axis=1) != block.y
+            wrong = self.booster.wrong(block.scores, block.y)
             weights = None if rows.sample_weight is None else rows.sample_weight[block.rows]
             if weights is None:
                 return np.array([wrong.sum(), len(wrong)], dtype=float)

@@ -117,3 +117,21 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     np.exp(shifted, out=shifted)
     shifted /= shifted.sum(axis=1, keepdims=True)
     return shifted
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + e**-x), for x of any size."""
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1.0, small) / (1 + small)
+
+
+def one_against_all(scores: np.ndarray) -> np.ndarray:
+    """Probabilities from scores that are half the log-odds of each class against all others.
+
+    Normalised; where rounding makes classes equal, the one with the best score gets more.
+    """
+    proba = softmax(-log_one_plus_exp(-2 * scores))
+    best = scores.argmax(axis=1)
+    tied = np.flatnonzero(proba.argmax(axis=1) != best)
+    proba[tied, best[tied]] = np.nextafter(proba[tied].max(axis=1), 2)
+    return proba

@@ -50,7 +50,8 @@ class Question:
     column is the row's mass. ``form`` says what may be named, and what a learner that can maximise
     the worth answers:
 
-    ``"set"``     any set of labels; the learner writes its sets to ``code``, one per answer
+    ``"set"``     any set of labels; the learner writes its sets to ``code``, one per answer, with 1
+                  for labels in the set and ``absent`` for the others
     ``"label"``   one label, which is the answer
     ``"vector"``  a vector of length one over the labels, in place of zeros and ones; the learner
                   writes its vectors, times the ``code`` that was given, to ``code``
@@ -65,6 +66,7 @@ class Question:
     info: dict[str, Any] = field(default_factory=dict)
     edges: np.ndarray | None = None
     form: str = "set"
+    absent: float = 0.0
     extra: dict[str, Any] = field(default_factory=dict)
 
     def labels(self, votes: np.ndarray) -> np.ndarray:

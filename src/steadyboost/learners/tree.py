@@ -13,6 +13,7 @@ from steadyboost.trees.prediction import take
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import GrownTree, Growth, Space, Sums, grow_tree, one_by_one, parts
 
+FEW_ROWS = 0.5  # share of the rows below which the others are left out
 MANY_ROWS = 100_000  # above which simple passes over the rows are shared between threads
 CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
 
@@ -20,6 +21,16 @@ CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each fo
 def make_space(data: Data) -> Space:
     """Kept with the rows from round to round: they are asked about one tree at a time."""
     return Space()
+
+
+def weighing(weights: np.ndarray) -> np.ndarray | None:
+    """The rows that weigh anything where these are few enough to be told apart; None for all.
+
+    Rows of weight zero do not change a tree, they only take time.
+    """
+    if np.count_nonzero(weights) > FEW_ROWS * len(weights):
+        return None
+    return np.flatnonzero(weights)
 
 
 @dataclass(frozen=True)
@@ -58,8 +69,10 @@ def answer_by(tree: GrownTree, question: Question) -> TreeAnswer:
     worth = tree.value[:, :-1]
     if question.form == "label":
         return TreeAnswer(tree, worth.argmax(axis=1).astype(np.int32))
-    is_set = question.form == "set"
-    question.code = (worth > 0).astype(float) if is_set else directions(worth) * question.code
+    if question.form == "set":
+        question.code = np.where(worth > 0, 1.0, question.absent)
+    else:
+        question.code = directions(worth) * question.code
     return TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
 
 
@@ -148,8 +161,9 @@ class Tree(BaseEstimator):
     ) -> tuple[TreeAnswer, np.ndarray]:
         """Grow a tree; its votes come from the training partition, without a second pass."""
         assert data.binned is not None
-        rows, features = self._draw(data, counts, seed)
         weights = question.weights if counts is None else counts.astype(float)
+        rows, features = self._draw(data, counts, seed)
+        rows = weighing(weights) if rows is None else rows
         growth, space = self.growth(), data.once(make_space)
         n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         if question.edges is None:
