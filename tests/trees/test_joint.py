@@ -32,7 +32,7 @@ def test_margins_are_the_histograms_of_single_columns(n_rows, counting):
     binned, sums = cards()
     rows = np.sort(np.random.default_rng(1).choice(3000, n_rows, replace=False)).astype(np.int32)
     joint = binned.bins(None, sums.n_channels)
-    assert len(joint[3][2]) == 8
+    assert len(joint[3][3]) == 8
     np.testing.assert_array_equal(
         histogram(joint, binned, sums, rows, counting),
         histogram(binned.bins(), binned, sums, rows, counting),

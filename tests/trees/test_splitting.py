@@ -47,7 +47,7 @@ def column(bins, n_bins=None, categorical=False):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("criterion", [*CLASS, "edge", "newton", "max_edge"])
+@pytest.mark.parametrize("criterion", [*CLASS, "edge", "newton", "max_edge", "norm"])
 def test_the_split_is_the_twins(criterion, seed):
     rng = np.random.default_rng(seed)
     columns = random_columns(rng, 60, numeric=3, gappy=3)

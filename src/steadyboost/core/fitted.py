@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from steadyboost.core.costs import check_cost_matrix, min_expected_cost
 from steadyboost.core.history import History
 from steadyboost.core.hooks import Hooks
 from steadyboost.core.inputs import check_table
@@ -14,6 +15,7 @@ from steadyboost.core.stacked import stack
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 from steadyboost.learners.foreign import ForeignAnswer
+from steadyboost.learners.many import Answers
 
 if TYPE_CHECKING:
     from steadyboost.core.stages import Stage
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
 PREDICT_ROWS = 16_384  # rows whose bins and scores stay in the cache over all stages
 
 
-def _hypothesis(stage: "Stage | None") -> Any:
-    answer = stage and stage.answer
+def _hypothesis(answer: Any) -> Any:
+    """What a user sees of an answer: a list where it is one per label."""
+    if isinstance(answer, Answers):
+        return [_hypothesis(one) for one in answer.answers]
     return answer.estimator if isinstance(answer, ForeignAnswer) else answer
 
 
@@ -86,9 +90,30 @@ class FittedBooster(Hooks):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row; the first of equals."""
-        return self._label(self.predict_proba(X))
+    def predict(self, X: Any, cost_matrix: Any = None) -> np.ndarray:
+        """The most probable class of each row; the first of equals.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        cost_matrix : array-like of shape (k, k), default=None
+            ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in
+            the order of ``classes_``. The answer is then the class of the least expected cost.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Predicted labels; an indicator matrix, where the model was fitted to one.
+        """
+        if cost_matrix is None:
+            return self._label(self.predict_proba(X))
+        check_is_fitted(self, "stages_")
+        return self._cheapest(X, cost_matrix)
+
+    def _cheapest(self, X: Any, cost_matrix: Any) -> np.ndarray:
+        costs = check_cost_matrix(cost_matrix, len(self.classes_))  # before the work of predicting
+        return self.classes_.take(min_expected_cost(self.predict_proba(X), costs))
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The decision function after each round."""
@@ -120,11 +145,10 @@ class FittedBooster(Hooks):
     def estimators_(self) -> list[Any]:
         """The weak hypotheses: grown trees, or fitted scikit-learn estimators.
 
-        Where several problems are boosted side by side, an entry is the list of their hypotheses,
-        None for a problem that had ended.
+        Where several problems are boosted side by side, or there is one question per label, an
+        entry is the list of their hypotheses, None where there is none.
         """
-        rounds = [[_hypothesis(part) for part in stage.parts] for stage in self.stages_]
-        return [hypotheses[0] if len(hypotheses) == 1 else hypotheses for hypotheses in rounds]
+        return [_hypothesis(stage.answer) for stage in self.stages_]
 
     @property
     def estimator_weights_(self) -> np.ndarray:

@@ -175,7 +175,10 @@ def check_stages(stages: Sequence["Stage"], n_outputs: int) -> None:
             check_code(code, 1 if parts else n_outputs)
             largest = float(np.abs(code.astype(np.float64)).max())
         need(n_parts(stage) == parts, "all stages must have as many parts")
-        for number in (stage.step, stage.error):
+        arrays = [
+            value for value in stage.extra.values() if parts and isinstance(value, np.ndarray)
+        ]
+        for number in (stage.step, stage.error, *arrays):
             need(np.shape(number) in ((), (parts,)), "there must be a number per part")
         total += float(np.abs(stage.step).max()) * largest
     need(total <= MAX_SCORE, "steps and codes must be finite and of bounded size")

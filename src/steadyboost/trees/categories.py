@@ -42,7 +42,8 @@ def _main_direction(mass, deviation, n):
             start, largest = k, size
     direction = deviation[start].copy()
     for _ in range(10 if n_used > 2 else 0):  # with two classes all bins lie on one line
-        step = np.zeros(n_used)
+        step = np.empty(n_used)
+        step[:] = 0.0
         for k in range(n):
             along = mass[k] * _dot(deviation[k], direction)
             for c in range(n_used):

@@ -13,10 +13,11 @@ MAX_WIDTH = 256  # bins of a joint column: it fits a byte
 MAX_CELLS = 4096  # bins times channels: a histogram of several such columns stays in the cache
 PAYS = 2  # additions saved for each one that taking the margins costs
 
-Joint = tuple[np.ndarray, np.ndarray, np.ndarray]  # packed bins, offsets, members
+Joint = tuple[np.ndarray, ...]  # packed bins, numbers of the columns, offsets, members
 
 NOT_JOINED: Joint = (
     np.empty((0, 0), dtype=np.uint32),
+    np.empty(0, dtype=np.int64),
     np.zeros(1, dtype=np.int64),
     np.empty((0, 3), dtype=np.int64),
 )
@@ -60,7 +61,7 @@ def join_columns(packed: np.ndarray, widths: np.ndarray, n_channels: int) -> Joi
     out = np.zeros(((len(joined) + 3) // 4, n), dtype=np.uint32)
     for member in members:
         _join(packed, tuple(member), 8 * (member[0] % 4), out[member[0] // 4])
-    return out, np.cumsum([0, *joined]), members
+    return out, np.arange(len(joined)), np.cumsum([0, *joined]), members
 
 
 def _pays(n_rows: int, n_saved: int, n_cells: int) -> bool:
@@ -70,16 +71,16 @@ def _pays(n_rows: int, n_saved: int, n_cells: int) -> bool:
 @inner
 def joint_pays(joint, n_rows, n_features, n_channels):
     """Whether to use joint columns for so many rows."""
-    _, offsets, members = joint
+    _, columns, offsets, members = joint
     if len(members) != n_features:  # not joined, or not all of them are needed
         return False
-    return n_rows * (n_features - len(offsets) + 1) > PAYS * offsets[-1] * n_channels
+    return n_rows * (n_features - len(columns)) > PAYS * offsets[-1] * n_channels
 
 
 @inner
 def take_margins(joint, joint_hist, offsets, n_channels, hist):
     """Add up the histograms of the single columns from those of the joint ones."""
-    _, joint_offsets, members = joint
+    _, _, joint_offsets, members = joint
     for k in range(len(members)):
         column, feature, stride = members[k]
         width = offsets[feature + 1] - offsets[feature]

@@ -116,22 +116,38 @@ def number_bins(n_bins, missing_first, order):
 
 
 @inner
-def _search_feature(hist, counts, shape, total, total_count, rule, order, sides):
+def _is_categorical(categorical, feature):
+    """Whether a feature is; None stands for none, and then what they need is not compiled."""
+    return categorical[feature] if categorical is not None else False
+
+
+@inner
+def _order_bins(hist, n_bins, has_missing, categorical, feature, missing_first, total, rule, order):
+    """Write the bins in the order in which they are tried; how many."""
+    if categorical is None:
+        return number_bins(n_bins, missing_first, order)
+    if categorical[feature]:
+        return order_categories(hist, n_bins + has_missing, total, rule[0], order)
+    return number_bins(n_bins, missing_first, order)
+
+
+@inner
+def _search_feature(hist, counts, shape, categorical, feature, total, total_count, rule, scratch):
     """Best split on one feature: its score, how many bins go left, and the pass it is from.
 
     In pass 0 missing values stay right (a categorical feature orders them with the others); in
     pass 1, which is worth its time only if there are any, they go left first.
     """
-    n_bins, has_missing, categorical = shape
+    n_bins, has_missing, is_categorical = shape
+    order, sides = scratch
     passes = 1
-    if has_missing and not categorical and any_in_bin(hist, n_bins, len(total)):
+    if has_missing and not is_categorical and any_in_bin(hist, n_bins, len(total)):
         passes = 2
     best_score, best_length, best_pass = -np.inf, np.int64(0), np.int64(0)
     for first in range(passes):
-        if categorical:
-            n_order = order_categories(hist, n_bins + has_missing, total, rule[0], order)
-        else:
-            n_order = number_bins(n_bins, np.int64(first), order)
+        n_order = _order_bins(
+            hist, n_bins, has_missing, categorical, feature, np.int64(first), total, rule, order
+        )
         score, length = _scan(
             hist, counts, order, n_order, np.int64(first), total, total_count, rule, sides
         )
@@ -166,8 +182,8 @@ def _total(counts, offsets, feature):
 def best_split(hist, features, layout, total, rule, left_set, left_sums):
     """Best split of a node over ``features``: (score of both sides, feature); -1 if none.
 
-    ``layout`` is (offsets, n_bins, has_missing, categorical). Writes the bins that go left and
-    their channel sums. Ties go to the lowest feature, then to the shortest prefix of bins.
+    ``layout`` is (offsets, n_bins, has_missing, categorical or None). Writes the bins that go left
+    and their channel sums. Ties go to the lowest feature, then to the shortest prefix of bins.
     """
     offsets, n_bins, has_missing, categorical = layout
     n_channels = len(total)
@@ -175,16 +191,16 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
     total_count = _total(counts, offsets, features[0])
     best_score, best_feature = -np.inf, np.int64(-1)
     order = np.empty(257, dtype=np.int64)
-    sides = np.empty((2, n_channels), dtype=np.int64)
+    scratch = (order, np.empty((2, n_channels), dtype=np.int64))
     for f in features:
         cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]
-        shape = (n_bins[f], has_missing[f], categorical[f])
+        shape = (n_bins[f], has_missing[f], _is_categorical(categorical, f))
         score, length, missing_first = _search_feature(
-            cells, counts[offsets[f] :], shape, total, total_count, rule, order, sides
+            cells, counts[offsets[f] :], shape, categorical, f, total, total_count, rule, scratch
         )
         if score > best_score:
             best_score, best_feature = score, f
-            if not categorical[f]:
+            if not shape[2]:
                 number_bins(n_bins[f], missing_first, order)
             for word in range(SET_WORDS):
                 left_set[word] = 0
@@ -197,7 +213,7 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
             left_sums[c] = 0
             for b in range(offsets[f + 1] - offsets[f]):
                 left_sums[c] += cells[b * n_channels + c] * contains(left_set, b)
-        shape = (n_bins[f], has_missing[f], categorical[f])
+        shape = (n_bins[f], has_missing[f], _is_categorical(categorical, f))
         send_absent(cells, shape, left_sums, total, rule[0], left_set)
     return best_score, best_feature
 
