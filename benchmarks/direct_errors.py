@@ -37,7 +37,7 @@ def folds(name: str, noise: float, seed: int) -> list[Fold]:
     """Five times (train, choose, test); labels of the first two are noisy."""
     X, labels = load(name)
     y = np.unique(np.asarray(labels), return_inverse=True)[1]
-    noisy = np.asarray(corrupt(y, rate=noise, random_state=seed)) if noise else y
+    noisy = corrupt(y, rate=noise, random_state=seed)[0] if noise else y
     part = np.random.default_rng(seed).permutation(len(y)) % 5
     made = []
     for k in range(5):
