@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from steadyboost.boosters.bagging import BaggingClassifier
     from steadyboost.boosters.ecoc import ECOCClassifier
     from steadyboost.boosters.epsilon_boost import EpsilonBoostClassifier
+    from steadyboost.boosters.martiboost import MartiBoostClassifier
     from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
     from steadyboost.boosters.weight_decay import WeightDecayClassifier
@@ -42,6 +43,7 @@ _HOME = {
     "ECOCClassifier": "steadyboost.boosters.ecoc",
     "EpsilonBoostClassifier": "steadyboost.boosters.epsilon_boost",
     "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
+    "MartiBoostClassifier": "steadyboost.boosters.martiboost",
     "ModelFileError": "steadyboost.core.model_file",
     "SAMMEClassifier": "steadyboost.boosters.samme",
     "Stump": "steadyboost.learners.tree",
@@ -65,6 +67,7 @@ __all__ = [
     "ECOCClassifier",
     "EpsilonBoostClassifier",
     "MSmoothBoostClassifier",
+    "MartiBoostClassifier",
     "ModelFileError",
     "SAMMEClassifier",
     "Stump",

@@ -59,10 +59,10 @@ class FittedBooster(Hooks):
         def score_block(start: int) -> None:
             block = slice(start, start + PREDICT_ROWS)
             data = self._data(X[block], alone, features)
-            own = np.zeros((len(data), self.n_outputs()), order="F")
+            own = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
             for stage in self.stages_:
                 self.add(own, stage, stage.answer.votes(data))
-            scores[block] = own
+            scores[block] = own[:, : self.n_outputs()]
 
         with Workers(self.n_jobs) as workers:
             workers.run(score_block, range(0, len(X), PREDICT_ROWS))
@@ -72,7 +72,7 @@ class FittedBooster(Hooks):
         X = self._encoded(X)
         with Workers(self.n_jobs) as workers:
             data = self._data(X, workers, self._features_used())
-        scores = np.zeros((len(X), self.n_outputs()), order="F")
+        scores = np.zeros((len(X), self.n_columns(len(self.stages_))), order="F")
         for stage in self.stages_:
             self.add(scores, stage, stage.answer.votes(data))
             yield scores
