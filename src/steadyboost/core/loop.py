@@ -256,7 +256,8 @@ class Boosting:
         if self.validation is not None:
             self.add(self.validation, stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
-        parts = [part for part in stage.parts if part] or [stage]
+        several = np.ndim(stage.error) or np.ndim(stage.step)
+        parts = [part for part in stage.parts if part] if several else [stage]
         error, step = np.mean([(part.error, part.step) for part in parts], axis=0).tolist()
         self.history.append({"round": len(self.stages), "error": error, "step": step, **info})
 

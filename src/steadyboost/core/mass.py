@@ -42,16 +42,15 @@ def weigh_nodes(mass, y, shares, nodes, class_shares, out, on_average):
 
 
 @kernel
-def add_votes_of_nodes(weights, votes, nodes, y, out):
-    """Add the weight of votes for 1, and of wrong ones, at each of the nodes; four sums each."""
+def add_mistakes(weights, votes, nodes, y, out):
+    """Add the weight of each class that is taken for the other, at each of the nodes."""
     lanes = np.empty((4, 2))
     for j in range(len(nodes)):
         node = nodes[j]
         lanes[:] = 0
         for i in range(len(y)):
-            lane, vote = np.uint64(i & 3), votes[i, node]
-            lanes[lane, 0] += weights[i, j] * np.float64(vote != 0)
-            lanes[lane, 1] += weights[i, j] * np.float64(vote != y[i])
+            wrong = np.float64(votes[i, node] != y[i])
+            lanes[np.uint64(i & 3), np.uint64(y[i])] += weights[i, j] * wrong
         for c in range(2):
             out[node, c] += lanes[0, c] + lanes[1, c] + lanes[2, c] + lanes[3, c]
 
@@ -99,18 +98,21 @@ def push(mass: np.ndarray, routes: np.ndarray, votes: np.ndarray, score: np.ndar
     _half_log_odds(mass, n_nodes + 1, LEAST, ROUNDING, score)
 
 
-def routes_of(class_shares: np.ndarray, ones: np.ndarray) -> np.ndarray:
-    """Probabilities of a step to the right, (nodes, 2); ``ones`` is the weight of votes for 1.
+def routes_of(class_shares: np.ndarray, mistakes: np.ndarray) -> np.ndarray:
+    """Probabilities of a step to the right, (nodes, 2), from what each class is mistaken for.
 
-    At a node with both classes, half of the balanced weight goes right: too many votes for 1 go
-    right with probability 1/(2r), too few are joined by others. At r = 1/2, but for rounding,
-    votes decide alone: else a class would leave traces, which balancing would blow up. A pure node
-    sends everything to the side of its class.
+    At a node with both classes, half of the balanced weight goes right. Votes for 1, of weight r,
+    do so with probability 1/(2r) if they are too many, and are joined by others if too few. A pure
+    node sends everything to the side of its class.
+
+    r - 1/2 is the difference of the mistakes, and so exact where there are hardly any. It counts as
+    zero if it may be rounding: this would leave traces of a class, which balancing would blow up.
     """
-    few, many = ones < 0.5 - ROUNDING, ones > 0.5 + ROUNDING
-    routes = np.empty((len(ones), 2))
-    routes[:, 0] = np.where(few, (0.5 - ones) / np.maximum(1 - ones, 0.5), 0.0)
-    routes[:, 1] = np.where(many, 0.5 / np.maximum(ones, 0.5), 1.0)
+    excess = mistakes[:, 0] - mistakes[:, 1]
+    excess[np.abs(excess) <= ROUNDING] = 0
+    routes = np.empty((len(excess), 2))
+    routes[:, 0] = np.maximum(-excess, 0) / (0.5 - np.minimum(excess, 0))
+    routes[:, 1] = 0.5 / (0.5 + np.maximum(excess, 0))
     there = class_shares > ABSENT
     pure = ~there.all(axis=1)
     routes[pure] = (there[pure, 1] & ~there[pure, 0])[:, None]

@@ -10,7 +10,7 @@ from steadyboost.core.loop import Round
 from steadyboost.core.mass import (
     ABSENT,
     add_class_shares,
-    add_votes_of_nodes,
+    add_mistakes,
     routes_of,
     weigh_nodes,
 )
@@ -81,19 +81,19 @@ class Program(Rows):
         mixed = np.flatnonzero((class_shares > ABSENT).all(axis=1))
         answers: list[Answer | None] = [None] * n_nodes
         votes = np.zeros((n, n_nodes), dtype=np.int32, order="F")
-        average, counts = np.zeros(n), np.zeros((n_nodes, 2))
+        average, mistakes = np.zeros(n), np.zeros((n_nodes, 2))
         size = max(1, WORK // n)
         for start in range(0, len(mixed), size):
             nodes = mixed[start : start + size]
             weights = self._weigh(nodes, class_shares, average)
             rounds = (round_.of(first + node) for node in nodes)
             given, votes[:, nodes] = self._ask(learner, resample, weights, rounds)
-            counts += self._count(weights, votes, nodes)
+            mistakes += self._mistakes(weights, votes, nodes)
             for node, answer in zip(nodes, given, strict=True):
                 answers[node] = answer
         mass = class_shares.sum(axis=1) / class_shares.sum()
-        routes = routes_of(class_shares, counts[:, 0])
-        return Layer(answers, votes, routes, mass, float(mass @ counts[:, 1]), average)
+        routes = routes_of(class_shares, mistakes)
+        return Layer(answers, votes, routes, mass, float(mass @ mistakes.sum(axis=1)), average)
 
     def _weigh(
         self, nodes: np.ndarray, class_shares: np.ndarray, average: np.ndarray
@@ -110,12 +110,12 @@ class Program(Rows):
         self.each(in_block)
         return weights
 
-    def _count(self, weights: np.ndarray, votes: np.ndarray, nodes: np.ndarray) -> np.ndarray:
-        """Weight of the votes for 1, and of wrong ones; zero at other nodes."""
+    def _mistakes(self, weights: np.ndarray, votes: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+        """Weight of each class with a wrong vote at these nodes; zero at others."""
 
         def in_block(block: Block) -> np.ndarray:
             out = np.zeros((votes.shape[1], 2))
-            add_votes_of_nodes(weights[block.rows], votes[block.rows], nodes, block.y, out)
+            add_mistakes(weights[block.rows], votes[block.rows], nodes, block.y, out)
             return out
 
         return self.total(in_block)

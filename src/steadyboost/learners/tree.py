@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.learners.base import Data, Question, Threads
+from steadyboost.learners.many import stacked
 from steadyboost.trees.many import grow_many
 from steadyboost.trees.prediction import take
 from steadyboost.trees.sharded import Run
@@ -161,13 +162,11 @@ class Tree(BaseEstimator):
     ) -> tuple[list[TreeAnswer], np.ndarray]:
         """As ``answer``, without draws, for each column of weights; votes are columns, too."""
         assert data.binned is not None
-        trees, leaves = grow_many(
+        trees = grow_many(
             data.binned, targets, weights, n_answers, self.growth(), threads.n_threads, threads.run
         )
         answers = [TreeAnswer(tree, tree.label.astype(np.int32)) for tree in trees]
-        for j, answer in enumerate(answers):
-            take(answer.label, leaves[:, j], leaves[:, j])
-        return answers, leaves
+        return answers, stacked(threads.run(lambda own: own.votes(data), answers), len(data))
 
     def _draw(
         self, data: Data, counts: np.ndarray | None, seed: int

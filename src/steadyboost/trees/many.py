@@ -16,9 +16,10 @@ MANY_CELLS = 4_000_000  # of rows and tree nodes that a stretch of trees works o
 
 
 @kernel
-def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest, leaves):
+def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest):
     """Grow a tree for each column of ``weights``, which add up to ``sums``.
 
+    Rows whose weight is nothing in fixed point, often most of them, are left out.
     ``least`` is the share of the weight that a leaf must have; ``forest`` is room for trees as in
     ``grow``, with a leading axis.
     """
@@ -27,22 +28,26 @@ def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest, leav
     n, capacity = len(labels), feature.shape[1]
     fixed = np.empty(n, dtype=np.int64)
     rows = np.empty(n, dtype=np.int32)
+    leaf = np.empty(n, dtype=np.int32)
     counted = np.empty(n if min_count > 0 else 0, dtype=np.int64)
     channels = np.empty((0, totals.shape[2]), dtype=np.int64)
     span = np.empty((capacity, 2), dtype=np.int64)
     for j in range(weights.shape[1]):
         to_fixed_point(weights[:, j], sums[j], fixed)
+        n_rows = 0
         for i in range(n):
-            rows[i] = i
+            rows[n_rows] = i
+            n_rows += fixed[i] > 0
         for i in range(len(counted)):
             counted[i] = fixed[i] > 0
-        sum_labels(labels, fixed, rows, totals[j, 0])
+        sum_labels(labels, fixed, rows[:n_rows], totals[j, 0])
         mass = totals[j, 0].sum()
         min_mass = max(np.int64(1), np.int64(least * mass * (1 - 1e-9)))
-        span[0, 0], span[0, 1] = 0, n
+        span[0, 0], span[0, 1] = 0, n_rows
         tree = (feature[j], children[j], left_set[j], totals[j], gain[j], depth[j])
         own = (criterion, l2, min_mass, min_count)
-        grow(bins, (labels, fixed, channels, counted), rows, own, limits, tree, span, leaves[:, j])
+        used = rows[:n_rows]
+        grow(bins, (labels, fixed, channels, counted), used, own, limits, tree, span, leaf)
 
 
 def _forest(n_trees: int, capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
@@ -77,27 +82,21 @@ def grow_many(
     growth: Growth,
     n_threads: int = 1,
     run: Run = one_by_one,
-) -> tuple[list[GrownTree], np.ndarray]:
-    """A tree for each column of ``weights``, and the leaf of each row in each of them.
-
-    ``weights`` is (n, trees) in column order, and so are the leaves.
-    """
+) -> list[GrownTree]:
+    """A tree for each column of ``weights``, which is (n, trees) in column order."""
     n, n_trees = weights.shape
     capacity, limits = growth.capacity(n), growth.limits(n)
     bins = (binned.packed, np.arange(binned.n_features), binned.layout)
     sums, rule = weights.sum(axis=0), growth.rule(1.0, 1.0)
     labels = labels.astype(np.int32, copy=False)
-    leaves = np.empty((n, n_trees), dtype=np.int32, order="F")
     size = max(1, min(-(-n_trees // n_threads), MANY_CELLS // (n + capacity)))
 
     def grow_stretch(start: int) -> list[GrownTree]:
         at = slice(start, min(start + size, n_trees))
         forest = _forest(at.stop - start, capacity, n_labels)
         least = growth.min_weight_leaf
-        _grow_stretch(
-            bins, labels, weights[:, at], sums[at], rule, limits, least, forest, leaves[:, at]
-        )
+        _grow_stretch(bins, labels, weights[:, at], sums[at], rule, limits, least, forest)
         return _grown(forest)
 
     stretches = run(grow_stretch, range(0, n_trees, size))
-    return [tree for stretch in stretches for tree in stretch], leaves
+    return [tree for stretch in stretches for tree in stretch]

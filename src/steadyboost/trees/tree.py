@@ -132,6 +132,8 @@ class GrownTree:
 
 def parts(n: int, n_parts: int) -> list[slice]:
     """``n`` rows in so many stretches of like length."""
+    if n_parts == 1:
+        return [slice(0, n)]
     bounds = np.linspace(0, n, n_parts + 1).astype(int).tolist()
     return [slice(a, b) for a, b in pairwise(bounds)]
 
