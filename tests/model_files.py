@@ -15,13 +15,14 @@ from common import make, problem
 from steadyboost import (
     C45,
     AdaBoostM2Classifier,
+    MartiBoostClassifier,
     MSmoothBoostClassifier,
     SAMMEClassifier,
     Tree,
 )
 from steadyboost.core.model_file import ModelFileError, load, save_model
 
-KINDS = ("SAMME", "MSmoothBoost", "C4.5")
+KINDS = ("SAMME", "MSmoothBoost", "C4.5", "MartiBoost")
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -34,6 +35,7 @@ def small_models():
     yield make(SAMMEClassifier, **params).fit(X, labels)
     yield make(MSmoothBoostClassifier, smoothing=0.5, **params).fit(X, y)
     yield make(AdaBoostM2Classifier, **{**params, "estimator": C45()}).fit(X, y)
+    yield make(MartiBoostClassifier, **params).fit(X, y)
 
 
 @functools.cache

@@ -153,19 +153,17 @@ def test_little_room_and_many_blocks_change_nothing(monkeypatch):
     np.testing.assert_allclose(blocks.predict_proba(X), whole.predict_proba(X), rtol=1e-8)
 
 
-def test_it_resists_noise_where_adaboost_does_not():
-    """004, figure 7: perfect without noise, and below the level of the noise with it."""
+@pytest.mark.parametrize(
+    ("noise", "most"), [(0, 0.02), (0.05, 0.05), (0.1, 0.1), (0.2, 0.12), (0.3, 0.15), (0.4, 0.25)]
+)
+def test_it_resists_noise_where_adaboost_does_not(noise, most):
+    """004, figure 7: its error is below the level of the noise; AdaBoost's is near 30 %."""
+    X, y = make_long_servedio(4000, noise=noise, random_state=0)
     X_test, y_test = make_long_servedio(2000, random_state=1)
-    errors = []
-    for noise in (0, 0.05, 0.1, 0.2, 0.3, 0.4):
-        X, y = make_long_servedio(4000, noise=noise, random_state=0)
-        model = make(MartiBoostClassifier, n_layers=150).fit(X, y)
-        adaboost = make(SAMMEClassifier, estimator=Stump(), n_estimators=100).fit(X, y)
-        errors.append(1 - model.score(X_test, y_test))
-        assert noise == 0 or errors[-1] < 0.9 * (1 - adaboost.score(X_test, y_test))
-    print(errors)
-    assert errors[0] < 0.02
-    assert errors[1:] < [0.05, 0.1, 0.2, 0.3, 0.4]
+    assert 1 - make(MartiBoostClassifier, n_layers=120).fit(X, y).score(X_test, y_test) < most
+    if noise:
+        adaboost = make(SAMMEClassifier, estimator=Stump(), n_estimators=60).fit(X, y)
+        assert 1 - adaboost.score(X_test, y_test) > 0.25
 
 
 # Random paths
