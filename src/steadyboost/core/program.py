@@ -127,8 +127,11 @@ class Program(Rows):
 
         Trees answer all of them at once; other learners, and those that draw, one by one.
         """
-        at_once = isinstance(learner, Tree) and type(learner).answer is Tree.answer
-        if not at_once or learner.draws:
+        if (
+            not isinstance(learner, Tree)
+            or type(learner).answer is not Tree.answer
+            or learner.draws
+        ):
             return self._ask_each(learner, resample, weights, list(rounds))
         if resample:
             counts = [own.draw_counts(w) for own, w in zip(rounds, weights.T, strict=True)]

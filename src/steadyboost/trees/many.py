@@ -67,11 +67,11 @@ def _grown(forest: tuple[np.ndarray, ...]) -> list[GrownTree]:
     gain = np.where(leaf, 0.0, np.maximum(gain, 0.0) / 2.0**60)
     feature = np.where(leaf, 0, feature).astype(np.int32)
     depths, value = depth.max(axis=1).tolist(), totals / 2.0**60
-    arrays = (feature, children, left_set, value, gain)
-    return [
-        GrownTree(*(array[j, :size].copy() for array in arrays), depth=depths[j])
-        for j, size in enumerate(sizes)
-    ]
+    grown = []
+    for j, size in enumerate(sizes):
+        own = [array[j, :size].copy() for array in (feature, children, left_set, value, gain)]
+        grown.append(GrownTree(own[0], own[1], own[2], own[3], own[4], depths[j]))
+    return grown
 
 
 def grow_many(
