@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from steadyboost.core.rows import Rows
     from steadyboost.core.stages import Stage
 
-FREE = {"n_estimators", "callbacks", "verbose", "n_jobs"}  # may differ between the two runs
+FREE = {
+    "n_estimators",
+    "n_layers",
+    "callbacks",
+    "verbose",
+    "n_jobs",
+}  # may differ between the two runs
 ROWS = "the training rows"
 
 

@@ -197,7 +197,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             self._learn_bins(X, weights, workers)
         indices = self._class_indices(y, "y")
         data = self._data(self._encoder.encode(X), workers)
-        return Rows(data, indices, self.n_classes_, weights, workers, self.n_outputs(), costs=costs)
+        return Rows(data, indices, self.n_classes_, weights, workers, self.n_columns(), costs=costs)
 
     def _learn_tables(self, X: Any, y: np.ndarray) -> None:
         """Classes and categories: what turns a user's table into numbers."""
@@ -220,7 +220,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     def _validation_rows(self, sample: Sample, workers: Workers) -> Rows:
         data = self._data(self._encoder.encode(sample.X), workers)
         indices = self._class_indices(sample.y, "y_val")
-        return Rows(data, indices, self.n_classes_, sample.weights, workers, self.n_outputs())
+        return Rows(data, indices, self.n_classes_, sample.weights, workers, self.n_columns())
 
     def _class_indices(self, y: np.ndarray, name: str) -> np.ndarray:
         return class_indices(y, self.classes_, name)
@@ -266,7 +266,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         )
         if going_on and run.n_rounds < len(run.stages):
             raise ValueError(
-                f"n_estimators={self.n_estimators} is below the {len(run.stages)} rounds that "
+                f"{self.rounds_name()}={run.n_rounds} is below the {len(run.stages)} rounds that "
                 "warm_start=True goes on from; raise it, or set warm_start=False."
             )
         try:

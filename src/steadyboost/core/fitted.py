@@ -57,9 +57,9 @@ class FittedBooster(Hooks):
         def score_block(start: int) -> None:
             block = slice(start, start + PREDICT_ROWS)
             data = self._data(X[block], alone, stages.features)
-            own = np.zeros((len(data), self.n_outputs()), order="F")
+            own = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
             stages.add(data, own)
-            scores[block] = own
+            scores[block] = own[:, : self.n_outputs()]
 
         with Workers(self.n_jobs) as workers:
             workers.run(score_block, range(0, len(X), PREDICT_ROWS))
@@ -69,7 +69,7 @@ class FittedBooster(Hooks):
         X = self._encoded(X)
         with Workers(self.n_jobs) as workers:
             data = self._data(X, workers, stack(self, self.stages_).features)
-        scores = np.zeros((len(X), self.n_outputs()), order="F")
+        scores = np.zeros((len(X), self.n_columns(len(self.stages_))), order="F")
         for stage in self.stages_:
             self.add(scores, stage, stage.answer.votes(data))
             yield scores
