@@ -26,7 +26,8 @@ from steadyboost.plots import Line, error_chart
 
 BASELINE = "scikit-learn AdaBoost"
 DEPTH = 3
-NAMES = {"ArcX4": "Arc-x4"}  # where the paper's name is no name in Python
+# Where the paper's name is no name in Python.
+NAMES = {"ArcX4": "Arc-x4", "GDMCBoost": "GD-MCBoost"}
 Tell = Callable[[str, int], None]  # what is going on, and how many rounds are newly done
 
 

@@ -48,7 +48,8 @@ def model_text(path):
 
 
 def depths(model):
-    return [part.answer.tree.depth for stage in model.stages_ for part in stage.parts if part]
+    rounds = [h if isinstance(h, list) else [h] for h in model.estimators_]
+    return [answer.tree.depth for answers in rounds for answer in answers if answer]
 
 
 @each_booster

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from steadyboost.core.binary import BinaryBoostingClassifier, against
+from steadyboost.core.binary import BinaryBoostingClassifier
 from steadyboost.core.factors import Exponential, Factor, Given, InversePolynomial
 from steadyboost.core.loop import Round
 from steadyboost.core.racing import race
@@ -110,9 +110,7 @@ class WeightBoostClassifier(BinaryBoostingClassifier):
 
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Eq. (7): exp(-y H) q."""
-        logs = against(scores, y)
-        logs += self.factor().log(scores)
-        return logs
+        return self.factor().log_weights(scores, y)
 
     def question(self, rows: Rows, round_: Round) -> Question:
         question = super().question(rows, round_)

@@ -21,7 +21,7 @@ from steadyboost.core.codes import (
 from steadyboost.core.estimator import BoostingClassifier
 from steadyboost.core.loop import Round
 from steadyboost.core.rows import Rows
-from steadyboost.core.scores import add_votes, log_one_plus_exp, softmax
+from steadyboost.core.scores import add_votes, one_against_all, softmax
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Question
 from steadyboost.trees.jit import kernel
@@ -41,6 +41,12 @@ def against(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
     out = np.empty(len(y))
     _against(scores, y, out)
     return out
+
+
+def _distinct(bits: np.ndarray) -> np.ndarray:
+    """The columns but for those that ask again what another one asks."""
+    first = np.unique(bits ^ bits[0], axis=1, return_index=True)[1]
+    return bits[:, np.sort(first)]
 
 
 class BinaryBoostingClassifier(BoostingClassifier):
@@ -64,11 +70,15 @@ class BinaryBoostingClassifier(BoostingClassifier):
             self.bits_ = check_code(self.strategy, k)
         elif self.strategy == "ovr":
             self.bits_ = np.eye(k, dtype=np.int8)
-        elif self.strategy == "exhaustive":
-            self.bits_ = exhaustive_code(k)
         else:
-            n_bits, rng = ceil(10 * log2(k)), np.random.default_rng(self._seed)
-            self.bits_ = CODES[self.strategy](k, n_bits, rng)
+            self.bits_ = self._code(k, ceil(10 * log2(k)))
+
+    def _code(self, k: int, n_bits: int) -> np.ndarray:
+        """One of the named codes; BCH codes are never longer than all splits of the classes."""
+        all_fit = 2 ** (k - 1) - 1 <= n_bits
+        if self.strategy == "exhaustive" or (self.strategy == "bch" and all_fit):
+            return exhaustive_code(k)
+        return _distinct(CODES[self.strategy](k, n_bits, np.random.default_rng(self._seed)))
 
     def n_outputs(self) -> int:
         return self.bits_.shape[1]
@@ -110,17 +120,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
             return np.ones((len(scores), 1))
         if not self._is_ovr():
             return softmax(2 * scores @ self.bits_.T.astype(float))
-        logs = -log_one_plus_exp(-2 * scores)
-        proba = softmax(logs)
-        return _favouring(scores, proba)
+        return one_against_all(scores)
 
     def _is_ovr(self) -> bool:
         return self.n_classes_ > 2 and isinstance(self.strategy, str) and self.strategy == "ovr"
-
-
-def _favouring(scores: np.ndarray, proba: np.ndarray) -> np.ndarray:
-    """The same, where rounding has made classes equal: more for the one with the best score."""
-    best = scores.argmax(axis=1)
-    tied = np.flatnonzero(proba.argmax(axis=1) != best)
-    proba[tied, best[tied]] = np.nextafter(proba[tied].max(axis=1), 2)
-    return proba

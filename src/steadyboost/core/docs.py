@@ -64,8 +64,9 @@ strategy : {"ovr", "balanced", "dense", "exhaustive", "bch"} or array-like of sh
 default="ovr"
         What to do with more than two classes: one problem per class, against all others; or one
         per bit of a code of the classes, as in :class:`~steadyboost.ECOCClassifier` (random codes
-        have 10 log2(k) bits); or your own matrix of 0 and 1. All problems share the binned rows
-        and are boosted side by side. Two classes are one problem."""
+        have 10 log2(k) bits, or as many as are different); or your own matrix of 0 and 1. All
+        problems share the binned rows and are boosted side by side. Two classes are one
+        problem."""
 
 BITS = """\
 bits_ : ndarray of shape (k, problems)

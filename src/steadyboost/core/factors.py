@@ -4,18 +4,57 @@ A factor q is a function of u = beta |H|.
 """
 
 from collections.abc import Callable
+from math import log
 from typing import Any
 
 import numpy as np
 
-from steadyboost.trees.jit import kernel
+from steadyboost.core.binary import against
+from steadyboost.trees.jit import inlined, kernel
+
+LARGEST = 708.0  # e**-u is a normal number up to here
+POWERS_OF_TWO = 1 / log(2)
+LN_2, REST_OF_LN_2 = 0.6931471803691238, 1.9082149292705877e-10  # k times the first is exact
+WHOLE = 1.5 * 2.0**52  # added to a number, it leaves a whole one in the lowest bits
+LEAST = np.finfo(float).tiny  # in place of a factor of 0, so that all weights can be compared
+
+
+@inlined
+def _exp_of_minus(u):
+    """e**-u for u >= 0 to two units in the last place.
+
+    Without a branch or a call, so that loops over it become vector code, which a call of ``exp``
+    prevents. e**-u is 2**k e**r with r in +-ln(2) / 2, and e**r is Pade's quotient of order 6.
+    """
+    u = u if u < LARGEST else LARGEST
+    shifted = WHOLE - u * POWERS_OF_TWO
+    k = shifted - WHOLE
+    r = -u - k * LN_2 - k * REST_OF_LN_2
+    x = r * r
+    odd = r * ((42.0 * x + 10080.0) * x + 332640.0)
+    even = ((x + 840.0) * x + 75600.0) * x + 665280.0
+    two_to_k = (np.float64(shifted).view(np.int64) + 1023) << 52
+    return (1.0 + 2.0 * (odd / (even - odd))) * np.int64(two_to_k).view(np.float64)
+
+
+@kernel
+def _exponentials(scores, beta, out):
+    for i in range(len(out)):
+        out[i] = _exp_of_minus(beta * abs(scores[i, 0]))
+
+
+@kernel
+def _against_exponential(scores, y, beta, out):
+    for i in range(len(y)):
+        score = scores[i, 0]
+        out[i] = (-score if y[i] else score) - beta * abs(score)
 
 
 @kernel
 def _add_exponential(scores, votes, step, beta):
     for i in range(len(votes)):
         score = scores[i, 0]
-        gain = step * np.exp(-beta * abs(score))
+        gain = step * _exp_of_minus(beta * abs(score))
         scores[i, 0] = score + (gain if votes[i] else -gain)
 
 
@@ -47,6 +86,12 @@ class Factor:
     def values(self, scores: np.ndarray) -> np.ndarray:
         return np.exp(self.log(scores))
 
+    def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """ln of exp(-y H) q."""
+        logs = against(scores, y)
+        logs += self.log(scores)
+        return logs
+
     def add(self, scores: np.ndarray, votes: np.ndarray, step: float) -> None:
         """H gains the step times q times h, with q at the old H."""
         _add_by(self.values(scores), scores, votes, step)
@@ -57,6 +102,16 @@ class Exponential(Factor):
 
     def log(self, scores: np.ndarray) -> np.ndarray:
         return -self.beta * np.abs(scores[:, 0])
+
+    def values(self, scores: np.ndarray) -> np.ndarray:
+        out = np.empty(len(scores))
+        _exponentials(scores, self.beta, out)
+        return out
+
+    def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        logs = np.empty(len(y))
+        _against_exponential(scores, y, self.beta, logs)
+        return logs
 
     def add(self, scores: np.ndarray, votes: np.ndarray, step: float) -> None:
         _add_exponential(scores, votes, step, self.beta)
@@ -98,5 +153,4 @@ class Given(Factor):
         return factor
 
     def log(self, scores: np.ndarray) -> np.ndarray:
-        with np.errstate(divide="ignore"):
-            return np.log(self.values(scores))
+        return np.log(np.maximum(self.values(scores), LEAST))

@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from steadyboost.core.costs import check_cost_matrix, min_expected_cost
 from steadyboost.core.history import History
 from steadyboost.core.hooks import Hooks
 from steadyboost.core.inputs import check_table
+from steadyboost.core.stacked import stack
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 from steadyboost.learners.foreign import ForeignAnswer
-from steadyboost.learners.tree import TreeAnswer
+from steadyboost.learners.many import Answers
 
 if TYPE_CHECKING:
     from steadyboost.core.stages import Stage
@@ -22,8 +24,10 @@ if TYPE_CHECKING:
 PREDICT_ROWS = 16_384  # rows whose bins and scores stay in the cache over all stages
 
 
-def _hypothesis(stage: "Stage | None") -> Any:
-    answer = stage and stage.answer
+def _hypothesis(answer: Any) -> Any:
+    """What a user sees of an answer: a list where it is one per label."""
+    if isinstance(answer, Answers):
+        return [_hypothesis(one) for one in answer.answers]
     return answer.estimator if isinstance(answer, ForeignAnswer) else answer
 
 
@@ -40,12 +44,6 @@ class FittedBooster(Hooks):
     def _data(self, X: np.ndarray, workers: Workers, features: np.ndarray | None = None) -> Data:
         raise NotImplementedError
 
-    def _features_used(self) -> np.ndarray | None:
-        """Features that any tree looks at (and 0, which stands at leaves); None if unknown."""
-        answers = [part.answer for stage in self.stages_ for part in stage.parts if part]
-        trees = [answer.tree.feature for answer in answers if isinstance(answer, TreeAnswer)]
-        return np.unique(np.concatenate(trees)) if 0 < len(trees) == len(answers) else None
-
     def _encoded(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "stages_")
         return self._encoder.encode(check_table(self, X, reset=False))
@@ -54,14 +52,13 @@ class FittedBooster(Hooks):
         """Scores of new rows, in blocks that stay in the cache over all stages."""
         X = self._encoded(X)
         scores = np.zeros((len(X), self.n_outputs()), order="F")
-        alone, features = Workers(1), self._features_used()
+        alone, stages = Workers(1), stack(self, self.stages_)
 
         def score_block(start: int) -> None:
             block = slice(start, start + PREDICT_ROWS)
-            data = self._data(X[block], alone, features)
+            data = self._data(X[block], alone, stages.features)
             own = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
-            for stage in self.stages_:
-                self.add(own, stage, stage.answer.votes(data))
+            stages.add(data, own)
             scores[block] = own[:, : self.n_outputs()]
 
         with Workers(self.n_jobs) as workers:
@@ -71,7 +68,7 @@ class FittedBooster(Hooks):
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         X = self._encoded(X)
         with Workers(self.n_jobs) as workers:
-            data = self._data(X, workers, self._features_used())
+            data = self._data(X, workers, stack(self, self.stages_).features)
         scores = np.zeros((len(X), self.n_columns(len(self.stages_))), order="F")
         for stage in self.stages_:
             self.add(scores, stage, stage.answer.votes(data))
@@ -93,9 +90,30 @@ class FittedBooster(Hooks):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row; the first of equals."""
-        return self._label(self.predict_proba(X))
+    def predict(self, X: Any, cost_matrix: Any = None) -> np.ndarray:
+        """The most probable class of each row; the first of equals.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows.
+        cost_matrix : array-like of shape (k, k), default=None
+            ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in
+            the order of ``classes_``. The answer is then the class of the least expected cost.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Predicted labels; an indicator matrix, where the model was fitted to one.
+        """
+        if cost_matrix is None:
+            return self._label(self.predict_proba(X))
+        check_is_fitted(self, "stages_")
+        return self._cheapest(X, cost_matrix)
+
+    def _cheapest(self, X: Any, cost_matrix: Any) -> np.ndarray:
+        costs = check_cost_matrix(cost_matrix, len(self.classes_))  # before the work of predicting
+        return self.classes_.take(min_expected_cost(self.predict_proba(X), costs))
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The decision function after each round."""
@@ -127,11 +145,10 @@ class FittedBooster(Hooks):
     def estimators_(self) -> list[Any]:
         """The weak hypotheses: grown trees, or fitted scikit-learn estimators.
 
-        Where several problems are boosted side by side, an entry is the list of their hypotheses,
-        None for a problem that had ended.
+        Where several problems are boosted side by side, or there is one question per label, an
+        entry is the list of their hypotheses, None where there is none.
         """
-        rounds = [[_hypothesis(part) for part in stage.parts] for stage in self.stages_]
-        return [hypotheses[0] if len(hypotheses) == 1 else hypotheses for hypotheses in rounds]
+        return [_hypothesis(stage.answer) for stage in self.stages_]
 
     @property
     def estimator_weights_(self) -> np.ndarray:

@@ -1,6 +1,6 @@
 """The hooks of a booster: the lines of a paper's pseudocode."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -23,12 +23,21 @@ class Hooks:
     stops_when_perfect: ClassVar[bool] = True  # or go on, with a clipped error
     weighs_pairs: ClassVar[bool] = False  # whether it weighs (row, label) pairs
     has_memory: ClassVar[bool] = False  # whether it remembers more of a row than its scores
+    takes_label_sets: ClassVar[bool] = False  # whether rows may have several labels
     n_estimators: int
     n_classes_: int
 
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Logarithm of each row's weight, (n,), up to a constant, from the scores as they stand."""
         raise NotImplementedError
+
+    def check_costs(self, costs: Any, y: np.ndarray) -> np.ndarray | None:
+        """What the labels of each row cost, as passed to ``fit``; most boosters know of none."""
+        return None
+
+    def classes_in(self, y: np.ndarray) -> np.ndarray:
+        """The labels that there are."""
+        return np.unique(y)
 
     def prepare(self) -> None:
         """Set what follows from the classes alone, before there are rows."""
@@ -100,6 +109,10 @@ class Hooks:
     def add(self, scores: np.ndarray, stage: "Stage", votes: np.ndarray) -> None:
         """Add a stage to the scores, in training and in prediction alike."""
         add_votes(scores, votes, stage.code, stage.step)
+
+    def wrong(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Which rows the scores get wrong."""
+        return self.probabilities(scores).argmax(axis=1) != y
 
     def decision(self, scores: np.ndarray) -> np.ndarray:
         """What ``decision_function`` gives for scores."""

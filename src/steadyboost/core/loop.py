@@ -229,15 +229,17 @@ class Boosting:
 
     def error_of(self, rows: Rows, question: Question, votes: np.ndarray) -> float:
         """Weighted error of the votes, or the pseudoloss where sets of labels were asked for."""
+        edges = question.edges if question.form == "set" else None
+        named = question.labels(votes) if edges is None else votes
 
         def in_block(block: Block) -> float:
             at = block.rows
-            if question.edges is not None:
-                return worth(question.edges[at], votes[at], question.code)
-            return weighted_error(question.weights[at], votes[at], question.targets[at])
+            if edges is not None:
+                return worth(edges[at], votes[at], question.code)
+            return weighted_error(question.weights[at], named[at], question.targets[at])
 
         total = float(rows.total(in_block))
-        return total if question.edges is None else (1 - total) / 2
+        return total if edges is None else (1 - total) / 2
 
     def warn_of_no_edge(self, error: float) -> None:
         """An ensemble is never empty: the round is kept, though it should be dropped."""
@@ -278,7 +280,7 @@ class Boosting:
         """Weighted share of rows that the ensemble gets wrong so far."""
 
         def in_block(block: Block) -> np.ndarray:
-            wrong = self.booster.probabilities(block.scores).argmax(axis=1) != block.y
+            wrong = self.booster.wrong(block.scores, block.y)
             weights = None if rows.sample_weight is None else rows.sample_weight[block.rows]
             if weights is None:
                 return np.array([wrong.sum(), len(wrong)], dtype=float)

@@ -44,11 +44,15 @@ class Rows:
         workers: Workers,
         n_outputs: int | None = None,
         scores: Sequence[np.ndarray] | None = None,
+        costs: np.ndarray | None = None,
     ):
-        """``n_outputs`` columns of scores, one per class by default; or ``scores``, by block."""
+        """``n_outputs`` columns of scores, one per class by default; or ``scores``, by block.
+
+        ``costs``, where a booster is given any: what each label costs in each row.
+        """
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
         self.n_outputs = n_classes if n_outputs is None else n_outputs
-        self.sample_weight = weights
+        self.sample_weight, self.costs = weights, costs
         n = len(y)
         self.weights = np.empty(n)
         n_blocks = 1 if n <= BLOCK_ROWS else 2 * -(-n // (2 * BLOCK_ROWS))
@@ -81,8 +85,9 @@ class Rows:
     def take(self, rows: np.ndarray, workers: Workers) -> "Rows":
         """Some of the rows, with fresh scores; they share the bins' cuts."""
         weights = None if self.sample_weight is None else self.sample_weight[rows]
+        costs = None if self.costs is None else self.costs[rows]
         data, y = self.data.take(rows), self.y[rows]
-        return Rows(data, y, self.n_classes, weights, workers, self.n_outputs)
+        return Rows(data, y, self.n_classes, weights, workers, self.n_outputs, costs=costs)
 
     def problem(self, p: int, y: np.ndarray) -> "Rows":
         """The same rows with two classes, and the p-th column of the scores as theirs."""

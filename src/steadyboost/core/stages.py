@@ -20,7 +20,8 @@ class Stage:
     """What one round added: an answer, what it says of each class, and how much it counts.
 
     Where several problems are boosted side by side, the answer is one for each of them, and the
-    step, the error and the values of ``extra`` are arrays with an entry per problem.
+    step, the error and the values of ``extra`` are arrays with an entry per problem. Answers with
+    one step are one hypothesis, which says yes or no to each label.
     """
 
     answer: Answer
@@ -32,7 +33,7 @@ class Stage:
     @cached_property
     def parts(self) -> list["Stage | None"]:
         """The stage of each problem, None where it had ended; the stage itself if it is one."""
-        if not isinstance(self.answer, Answers):
+        if not isinstance(self.answer, Answers) or np.ndim(self.step) == 0:
             return [self]
         return [
             None if answer is None else self._part(p, answer)

@@ -9,13 +9,16 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from steadyboost.trees.binning import MAX_BINS, assign_bins, find_cuts, padded
-from steadyboost.trees.tree import Binned, one_by_one
+from steadyboost.trees.tree import Binned, one_by_one, parts
 
 SAMPLE_ROWS = 200_000  # enough rows for the quantiles of a column
+BIN_ROWS = 65_536  # that a thread bins at a time
 
 
 def as_frame(X: Any) -> nw.DataFrame | None:
     """``X`` as a narwhals frame (pandas, polars, pyarrow, ...), None if it is not a data frame."""
+    if isinstance(X, np.ndarray):
+        return None  # narwhals takes its time to find out
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 
@@ -205,15 +208,17 @@ class Binner:
         n, n_features = X.shape
         packed = np.zeros(((n_features + 3) // 4, n), dtype=np.uint32)
         bytes_ = packed.view(np.uint8).reshape(len(packed), n, 4)
-
-        def bin_column(f: int) -> bool:
-            cuts, bins = self.cuts[f], bytes_[f // 4, :, f % 4]
-            return assign_bins(_column(X, f), padded(cuts), len(cuts) + 1, bins)
-
         features = np.arange(n_features) if features is None else features
-        missing = np.zeros(n_features, dtype=np.int64)
-        missing[features] = run(bin_column, features.tolist())
-        return Binned(packed, self.n_bins, self.has_missing | missing, self.categorical)
+        cuts, n_bins = padded(*self.cuts), self.n_bins
+
+        def bin_part(rows: slice) -> np.ndarray:
+            missing = np.zeros(n_features, dtype=np.int64)
+            part = np.ascontiguousarray(X[rows], dtype=np.float64)
+            assign_bins(part, features, cuts, n_bins - 1, bytes_[:, rows], missing)
+            return missing
+
+        missing = np.bitwise_or.reduce(run(bin_part, parts(n, -(-n // BIN_ROWS))))
+        return Binned(packed, n_bins, self.has_missing | missing, self.categorical)
 
 
 def _column(X: np.ndarray, f: int) -> np.ndarray:

@@ -3,7 +3,16 @@
 import numpy as np
 
 from steadyboost.trees.categories import order_categories
-from steadyboost.trees.criteria import EDGE, ERROR, GINI, mass_of, score_of, whole_score
+from steadyboost.trees.criteria import (
+    EDGE,
+    ERROR,
+    GINI,
+    MAX_EDGE,
+    TIE_SHARE,
+    mass_of,
+    score_of,
+    whole_score,
+)
 from steadyboost.trees.jit import inlined, inner, shared
 
 SET_WORDS = 8  # 256 bits: one per bin
@@ -37,9 +46,12 @@ def _score_sides(left, right, total, criterion, l2):
         right[c] = total[c] - left[c]
     left_mass = mass_of(left, criterion)
     right_mass = mass_of(right, criterion)
-    if criterion in (ERROR, EDGE):
+    if criterion in (ERROR, EDGE, MAX_EDGE):
         whole = whole_score(left, criterion) + whole_score(right, criterion)
-        return left_mass, right_mass, np.float64(whole)
+        score = np.float64(whole)
+        if criterion == MAX_EDGE:
+            score += TIE_SHARE * (whole_score(left, EDGE) + whole_score(right, EDGE))
+        return left_mass, right_mass, score
     score = score_of(left, left_mass, criterion, l2)
     return left_mass, right_mass, score + score_of(right, right_mass, criterion, l2)
 
@@ -104,22 +116,38 @@ def _number_bins(n_bins, missing_first, order):
 
 
 @inner
-def _search_feature(hist, counts, shape, total, total_count, rule, order, sides):
+def _is_categorical(categorical, feature):
+    """Whether a feature is; None stands for none, and then what they need is not compiled."""
+    return categorical[feature] if categorical is not None else False
+
+
+@inner
+def _order_bins(hist, n_bins, has_missing, categorical, feature, missing_first, total, rule, order):
+    """Write the bins in the order in which they are tried; how many."""
+    if categorical is None:
+        return _number_bins(n_bins, missing_first, order)
+    if categorical[feature]:
+        return order_categories(hist, n_bins + has_missing, total, rule[0], order)
+    return _number_bins(n_bins, missing_first, order)
+
+
+@inner
+def _search_feature(hist, counts, shape, categorical, feature, total, total_count, rule, scratch):
     """Best split on one feature: its score, how many bins go left, and the pass it is from.
 
     In pass 0 missing values stay right (a categorical feature orders them with the others); in
     pass 1, which is worth its time only if there are any, they go left first.
     """
-    n_bins, has_missing, categorical = shape
+    n_bins, has_missing, is_categorical = shape
+    order, sides = scratch
     passes = 1
-    if has_missing and not categorical and _any_in_bin(hist, n_bins, len(total)):
+    if has_missing and not is_categorical and _any_in_bin(hist, n_bins, len(total)):
         passes = 2
     best_score, best_length, best_pass = -np.inf, np.int64(0), np.int64(0)
     for first in range(passes):
-        if categorical:
-            n_order = order_categories(hist, n_bins + has_missing, total, rule[0], order)
-        else:
-            n_order = _number_bins(n_bins, np.int64(first), order)
+        n_order = _order_bins(
+            hist, n_bins, has_missing, categorical, feature, np.int64(first), total, rule, order
+        )
         score, length = _scan(
             hist, counts, order, n_order, np.int64(first), total, total_count, rule, sides
         )
@@ -154,8 +182,8 @@ def _total(counts, offsets, feature):
 def best_split(hist, features, layout, total, rule, left_set, left_sums):
     """Best split of a node over ``features``: (score of both sides, feature); -1 if none.
 
-    ``layout`` is (offsets, n_bins, has_missing, categorical). Writes the bins that go left and
-    their channel sums. Ties go to the lowest feature, then to the shortest prefix of bins.
+    ``layout`` is (offsets, n_bins, has_missing, categorical or None). Writes the bins that go left
+    and their channel sums. Ties go to the lowest feature, then to the shortest prefix of bins.
     """
     offsets, n_bins, has_missing, categorical = layout
     n_channels = len(total)
@@ -163,16 +191,16 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
     total_count = _total(counts, offsets, features[0])
     best_score, best_feature = -np.inf, np.int64(-1)
     order = np.empty(257, dtype=np.int64)
-    sides = np.empty((2, n_channels), dtype=np.int64)
+    scratch = (order, np.empty((2, n_channels), dtype=np.int64))
     for f in features:
         cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]
-        shape = (n_bins[f], has_missing[f], categorical[f])
+        shape = (n_bins[f], has_missing[f], _is_categorical(categorical, f))
         score, length, missing_first = _search_feature(
-            cells, counts[offsets[f] :], shape, total, total_count, rule, order, sides
+            cells, counts[offsets[f] :], shape, categorical, f, total, total_count, rule, scratch
         )
         if score > best_score:
             best_score, best_feature = score, f
-            if not categorical[f]:
+            if not shape[2]:
                 _number_bins(n_bins[f], missing_first, order)
             for word in range(SET_WORDS):
                 left_set[word] = 0
@@ -185,7 +213,7 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
             left_sums[c] = 0
             for b in range(offsets[f + 1] - offsets[f]):
                 left_sums[c] += cells[b * n_channels + c] * contains(left_set, b)
-        shape = (n_bins[f], has_missing[f], categorical[f])
+        shape = (n_bins[f], has_missing[f], _is_categorical(categorical, f))
         _send_absent(cells, shape, left_sums, total, rule[0], left_set)
     return best_score, best_feature
 
