@@ -28,8 +28,11 @@ def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest):
     n, capacity = len(labels), feature.shape[1]
     fixed = np.empty(n, dtype=np.int64)
     rows = np.empty(n, dtype=np.int32)
+    scratch = np.empty(n, dtype=np.int32)
     leaf = np.empty(n, dtype=np.int32)
+    lanes = np.empty((4, totals.shape[2]), dtype=np.int64)
     counted = np.empty(n if min_count > 0 else 0, dtype=np.int64)
+    same_label = np.zeros(len(counted), dtype=np.int32)
     channels = np.empty((0, totals.shape[2]), dtype=np.int64)
     span = np.empty((capacity, 2), dtype=np.int64)
     for j in range(weights.shape[1]):
@@ -40,14 +43,16 @@ def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest):
             n_rows += fixed[i] > 0
         for i in range(len(counted)):
             counted[i] = fixed[i] > 0
-        sum_labels(labels, fixed, rows[:n_rows], totals[j, 0])
+        lanes[:] = 0
+        sum_labels(labels, fixed, rows[:n_rows], lanes)
+        totals[j, 0] = lanes.sum(axis=0)
         mass = totals[j, 0].sum()
         min_mass = max(np.int64(1), np.int64(least * mass * (1 - 1e-9)))
         span[0, 0], span[0, 1] = 0, n_rows
         tree = (feature[j], children[j], left_set[j], totals[j], gain[j], depth[j])
         own = (criterion, l2, min_mass, min_count)
-        used = rows[:n_rows]
-        grow(bins, (labels, fixed, channels, counted), used, own, limits, tree, span, leaf)
+        added = (labels, fixed, channels, counted, same_label)
+        grow(bins, added, rows[:n_rows], scratch, own, limits, tree, span, leaf)
 
 
 def _forest(n_trees: int, capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
@@ -86,7 +91,7 @@ def grow_many(
     """A tree for each column of ``weights``, which is (n, trees) in column order."""
     n, n_trees = weights.shape
     capacity, limits = growth.capacity(n), growth.limits(n)
-    bins = (binned.packed, np.arange(binned.n_features), binned.layout)
+    bins = binned.bins()
     sums, rule = weights.sum(axis=0), growth.rule(1.0, 1.0)
     labels = labels.astype(np.int32, copy=False)
     size = max(1, min(-(-n_trees // n_threads), MANY_CELLS // (n + capacity)))
