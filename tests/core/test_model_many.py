@@ -115,15 +115,15 @@ def no_bits(document):
 
 
 EDITS = {
-    "few": (drop_an_answer, "an answer per column of scores|parts that it should not"),
-    "more": (repeat_an_answer, "an answer per column of scores|parts that it should not"),
+    "few": (drop_an_answer, "answers in a stage"),
+    "more": (repeat_an_answer, "answers in a stage"),
     "number": (no_list, "many must be a list"),
     "nested": (one_within, "an answer must have the keys"),
     "word": (a_word_within, "an answer must be an object"),
     "both": (both_kinds, "a stage must have the keys"),
-    "mixed": (one_answer_among_many, "parts that it should not|left over|column"),
+    "mixed": (one_answer_among_many, "parts that it should not|answers in a stage|left over|column"),
     "kind": (unknown_kind, "is no kind of weak hypothesis"),
-    "bits": (other_bits, "parts that it should not|left over|column"),
+    "bits": (other_bits, "parts that it should not|answers in a stage|left over|column"),
     "none": (no_bits, "bits_|left over|column"),
 }
 each_many = pytest.mark.parametrize("kind", ["many", "ended"])
