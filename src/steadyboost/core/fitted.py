@@ -13,6 +13,7 @@ from steadyboost.core.inputs import check_table
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 from steadyboost.learners.foreign import ForeignAnswer
+from steadyboost.learners.sparse import by_rows
 from steadyboost.learners.tree import TreeAnswer
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class FittedBooster(Hooks):
     n_jobs: int | None
     _encoder: "Encoder"
 
-    def _data(self, X: np.ndarray, workers: Workers, features: np.ndarray | None = None) -> Data:
+    def _data(self, X: Any, workers: Workers, features: np.ndarray | None = None) -> Data:
         raise NotImplementedError
 
     def _features_used(self) -> np.ndarray | None:
@@ -40,14 +41,14 @@ class FittedBooster(Hooks):
         trees = [s.answer.tree.feature for s in self.stages_ if isinstance(s.answer, TreeAnswer)]
         return np.unique(np.concatenate(trees)) if len(trees) == len(self.stages_) else None
 
-    def _encoded(self, X: Any) -> np.ndarray:
+    def _encoded(self, X: Any) -> Any:
         check_is_fitted(self, "stages_")
         return self._encoder.encode(check_table(self, X, reset=False))
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of new rows, in blocks that stay in the cache over all stages."""
-        X = self._encoded(X)
-        scores = np.zeros((len(X), self.n_classes_), order="F")
+        X = by_rows(self._encoded(X))
+        scores = np.zeros((X.shape[0], self.n_classes_), order="F")
         alone, features = Workers(1), self._features_used()
 
         def score_block(start: int) -> None:
@@ -59,14 +60,14 @@ class FittedBooster(Hooks):
             scores[block] = own
 
         with Workers(self.n_jobs) as workers:
-            workers.run(score_block, range(0, len(X), PREDICT_ROWS))
+            workers.run(score_block, range(0, len(scores), PREDICT_ROWS))
         return scores
 
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         X = self._encoded(X)
         with Workers(self.n_jobs) as workers:
             data = self._data(X, workers, self._features_used())
-        scores = np.zeros((len(X), self.n_classes_), order="F")
+        scores = np.zeros((len(data), self.n_classes_), order="F")
         for stage in self.stages_:
             self.add(scores, stage, stage.answer.votes(data))
             yield scores

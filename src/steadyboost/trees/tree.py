@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from steadyboost.trees import criteria
+from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
 from steadyboost.trees.histogram import sum_labels, to_fixed_point
 from steadyboost.trees.prediction import apply
@@ -26,7 +27,7 @@ MANY_NODES = 4096  # above which a call per node costs more than threads gain
 
 
 @dataclass(frozen=True)
-class Binned:
+class Binned(BinnedRows):
     """Rows as bins: ``packed[f // 4, i]`` holds feature f of row i in byte ``f % 4``."""
 
     packed: np.ndarray
@@ -35,25 +36,27 @@ class Binned:
     categorical: np.ndarray
     offsets: np.ndarray = field(init=False)
 
-    def __post_init__(self) -> None:
-        widths = self.n_bins + self.has_missing
-        object.__setattr__(self, "offsets", np.concatenate([[0], np.cumsum(widths)]))
-
     @property
     def n_rows(self) -> int:
         return self.packed.shape[1]
 
     @property
-    def n_features(self) -> int:
-        return len(self.n_bins)
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return (self.packed,)
+
+    def bins(self, features: np.ndarray | None = None) -> tuple[Any, ...]:
+        features = np.arange(self.n_features) if features is None else features
+        return self.packed, features, self.layout
+
+    def n_read(self, n_rows: int, n_features: int) -> int:
+        return n_rows * n_features
+
+    def leaves(self, tree: "GrownTree") -> np.ndarray:
+        return tree.apply(self.packed)
 
     def take(self, rows: np.ndarray) -> "Binned":
         packed = np.ascontiguousarray(self.packed[:, rows])
         return Binned(packed, self.n_bins, self.has_missing, self.categorical)
-
-    @property
-    def layout(self) -> tuple[np.ndarray, ...]:
-        return self.offsets, self.n_bins, self.has_missing, self.categorical
 
 
 @dataclass(frozen=True)
@@ -200,14 +203,14 @@ class Sums:
 
 
 def grow_trees(
-    binned: Binned, many: Sequence[Sums], growth: Growth, run: Run = one_by_one
+    binned: BinnedRows, many: Sequence[Sums], growth: Growth, run: Run = one_by_one
 ) -> list[tuple[GrownTree, np.ndarray]]:
     """Grow a tree for each of many sums over the same rows, side by side."""
     return run(lambda sums: grow_tree(binned, sums, growth), many)
 
 
 def grow_tree(
-    binned: Binned,
+    binned: BinnedRows,
     sums: Sums,
     growth: Growth,
     *,
@@ -224,10 +227,10 @@ def grow_tree(
     features = np.arange(binned.n_features) if features is None else features
     n_used = binned.n_rows if rows is None else len(rows)
     capacity = growth.capacity(n_used)
-    if n_used * len(features) < SMALL or capacity >= MANY_NODES:
+    if binned.n_read(n_used, len(features)) < SMALL or capacity >= MANY_NODES:
         n_shards = 1
     shares = run(partial(_row_numbers, rows), parts(n_used, n_shards))
-    bins = (binned.packed, features, binned.layout)
+    bins = binned.bins(features)
     arrays = sums.arrays(growth.min_samples_leaf > 1)
     total = np.sum(run(sums.total, shares), axis=0)
     mass = total[-1] if growth.criterion in ("edge", "newton") else total.sum()
@@ -245,4 +248,4 @@ def grow_tree(
         span[0] = 0, n_used
         n_nodes = grow(bins, arrays, shares[0], rule, limits, tree, span, leaf)
     grown = GrownTree.from_growth(tree, n_nodes)
-    return grown, leaf if rows is None else grown.apply(binned.packed)
+    return grown, leaf if rows is None else binned.leaves(grown)
