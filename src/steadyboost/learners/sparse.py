@@ -1,6 +1,6 @@
 """Tables of scipy.sparse: compressed columns for the trees, blocks of rows for the rest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +12,20 @@ from steadyboost.trees.sparse_binning import Compressed, assign_sparse_bins
 if TYPE_CHECKING:
     from steadyboost.learners.prepare import Binner
 
+BLOCK_NUMBERS = 1 << 21  # that are made dense at once
+
 
 def by_rows(X: Any) -> Any:
     """The same table, quick to slice by rows."""
     return X.tocsr() if issparse(X) else X
+
+
+def dense_blocks(X: Any, columns: np.ndarray) -> Iterator[np.ndarray]:
+    """Some columns in full, for some rows at a time."""
+    X = X[:, columns].tocsr()
+    step = max(1, BLOCK_NUMBERS // max(1, len(columns)))
+    for start in range(0, X.shape[0], step):
+        yield X[start : start + step].toarray(order="F")
 
 
 def compress(X: Any) -> Compressed:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from steadyboost.trees.c45_sparse_cases import SparseData, value_in_row
 from steadyboost.trees.jit import inner, kernel
 
 # Columns of ``Nodes.links``.
@@ -47,6 +48,9 @@ class Data(NamedTuple):
     n_values: np.ndarray
     labels: np.ndarray
     n_classes: int
+
+
+AnyData = Data | SparseData  # kernels tell them apart by their length when they are compiled
 
 
 class Branches(NamedTuple):
@@ -121,12 +125,22 @@ def branch_of(value, threshold, n_branches):
 
 
 @inner
-def send(column, threshold, n_branches, rows, weights, low, high, branches):
+def value_of(data, f, row):
+    """Value of an attribute in a row."""
+    if len(data) == 4:
+        return data.columns[f, row]
+    return value_in_row(data, f, row)
+
+
+@inner
+def send(data, f, threshold, n_branches, rows, weights, low, high, branches):
     """Find the branch of every case of a node.
 
     Parameters
     ----------
-    column : float64 array (n_rows,)
+    data : AnyData
+        The cases.
+    f : int
         The tested attribute.
     threshold : float
         Threshold, or NaN for a discrete attribute.
@@ -148,7 +162,7 @@ def send(column, threshold, n_branches, rows, weights, low, high, branches):
     missing = 0
     known = 0.0
     for i in range(low, high):
-        b = branch_of(column[rows[i]], threshold, n_branches)
+        b = branch_of(value_of(data, f, rows[i]), threshold, n_branches)
         branches.of_row[rows[i]] = b
         if b == MISSING:
             missing += 1

@@ -163,9 +163,7 @@ def assign_sparse_bins(
     codes = np.empty(len(table.values), dtype=np.uint8)
 
     def assign(stretch: tuple[int, int]) -> None:
-        assign_column_bins(
-            table.starts, table.values, cut_starts, flat, *stretch, zero_bins, codes
-        )
+        assign_column_bins(table.starts, table.values, cut_starts, flat, *stretch, zero_bins, codes)
 
     run(assign, _stretches(table.n_columns))
     return codes, zero_bins
