@@ -3,7 +3,7 @@
 Structures travel as plain tuples of arrays:
 
 ``bins``    (packed, features, layout): the binned rows, the features to use, and per feature
-            (offsets, n_bins, has_missing, categorical); four parts where rows are stored
+            (offsets, n_bins, has_missing, categorical); five parts where rows are stored
             sparsely, see :mod:`steadyboost.trees.sparse_kernels`
 ``sums``    (labels, weights, channels, counted): what is added up, as integers; ``channels``
             replaces labels and weights if it has rows, ``counted`` is empty unless rows count
@@ -36,7 +36,7 @@ def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
 @shared
 def fill_histogram(bins, sums, rows, n_channels, hist):
     """Histogram of the listed rows; its tail counts rows where they are counted."""
-    if len(bins) == 4:  # known when this is compiled
+    if len(bins) == 5:  # known when this is compiled
         fill_sparse(bins, sums, rows, n_channels, hist)
         return
     packed, features, layout = bins

@@ -51,7 +51,7 @@ class SparseBinned(BinnedRows):
 
     def bins(self, features: np.ndarray | None = None) -> tuple[Any, ...]:
         features = np.arange(self.n_features) if features is None else features
-        return self.columns, features, self.layout, self.by_row
+        return self.columns, features, self.layout, *self.by_row
 
     def n_read(self, n_rows: int, n_features: int) -> int:
         """Rows are read whole, whatever the features."""

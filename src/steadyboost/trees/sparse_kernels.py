@@ -1,11 +1,11 @@
 """Histograms and columns of rows that store only some of their bins.
 
-The kernels of dense rows get ``bins`` of three parts, these get four: (columns, features, layout,
-by_row). A feature that is not stored in a row is in the feature's zero bin.
+Kernels tell sparse ``bins`` by their five parts, when they are compiled: (columns, features,
+layout, row_starts, cells). A feature that is not stored in a row is in the feature's zero bin.
 
-``columns``  (starts, rows, bins, zero_bins): feature f has the entries ``starts[f]`` to
-             ``starts[f + 1]``, their rows ascending
-``by_row``   (starts, cells): the same entries row by row, as histogram cells ``offset[f] + bin``
+``columns``            (starts, rows, bins, zero_bins): feature f has the entries ``starts[f]`` to
+                       ``starts[f + 1]``, their rows ascending
+``row_starts, cells``  the same entries row by row, as histogram cells ``offset[f] + bin``
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from steadyboost.trees.jit import inner, kernel
 
 @kernel
 def sort_by_row(columns, offsets, starts, cells):
-    """Write ``by_row``; ``starts`` has one entry more than there are rows, all zero."""
+    """Write the entries row by row; ``starts`` has one entry more than there are rows, all zero."""
     column_starts, rows, bins, _ = columns
     for row in rows:
         starts[row + 1] += 1
@@ -63,17 +63,16 @@ def unpack(columns, features, first, out):
 
 def column_of(bins, feature):
     """Dense rows that have a feature, and its place in them; also called by kernels."""
-    if len(bins) == 3:
-        return bins[0], feature
-    out = np.empty((1, len(bins[3][0]) - 1), dtype=np.uint32)
-    unpack(bins[0], np.full(1, feature, dtype=np.int64), 0, out)
-    return out, 0
+    if len(bins) == 5:
+        out = np.empty((1, len(bins[3]) - 1), dtype=np.uint32)
+        unpack(bins[0], np.full(1, feature, dtype=np.int64), 0, out)
+        return out, 0
+    return bins[0], feature
 
 
 @inner
-def _add_labels(by_row, rows, labels, weights, n_channels, hist, total):
+def _add_labels(starts, cells, rows, labels, weights, n_channels, hist, total):
     """Add rows that have one label and one weight each."""
-    starts, cells = by_row
     channels = np.uint64(n_channels)
     for i in rows:
         row = np.uint64(i)
@@ -84,9 +83,8 @@ def _add_labels(by_row, rows, labels, weights, n_channels, hist, total):
 
 
 @inner
-def _add_channels(by_row, rows, channels, hist, total):
+def _add_channels(starts, cells, rows, channels, hist, total):
     """Add rows that have a vector of channels each."""
-    starts, cells = by_row
     n_channels = np.uint64(channels.shape[1])
     for i in rows:
         row = np.uint64(i)
@@ -117,18 +115,18 @@ def _add_zeros(features, offsets, zero_bins, total, hist):
 @inner
 def fill_sparse(bins, sums, rows, n_channels, hist):
     """Histogram of the listed rows, as of dense ones; its tail counts rows where they count."""
-    columns, features, layout, by_row = bins
+    columns, features, layout, starts, cells = bins
     labels, weights, channels, counted = sums
     offsets, zero_bins = layout[0], columns[3]
     for cell in range(len(hist)):
         hist[cell] = 0
     total = np.zeros(n_channels, dtype=np.int64)
     if len(channels) > 0:
-        _add_channels(by_row, rows, channels, hist, total)
+        _add_channels(starts, cells, rows, channels, hist, total)
     n_added, out = weights, hist
     for kind in range(2):  # sums, then counts: one call, lest it be compiled twice
         if len(n_added) > 0:
-            _add_labels(by_row, rows, labels, n_added, len(total), out, total)
+            _add_labels(starts, cells, rows, labels, n_added, len(total), out, total)
         if kind == 0 or len(counted) > 0:
             _add_zeros(features, offsets, zero_bins, total, out)
         if kind == 0:
