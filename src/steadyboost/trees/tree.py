@@ -24,6 +24,7 @@ CRITERIA = {
 }
 SMALL = 1_000_000  # cells below which a second thread costs more than it gains
 MANY_NODES = 4096  # above which a call per node costs more than threads gain
+MANY_CELLS = 2**30  # of the histograms of all nodes, above which threads take too much memory
 
 
 @dataclass(frozen=True)
@@ -227,11 +228,13 @@ def grow_tree(
     features = np.arange(binned.n_features) if features is None else features
     n_used = binned.n_rows if rows is None else len(rows)
     capacity = growth.capacity(n_used)
-    if binned.n_read(n_used, len(features)) < SMALL or capacity >= MANY_NODES:
-        n_shards = 1
-    shares = run(partial(_row_numbers, rows), parts(n_used, n_shards))
     bins = binned.bins(features)
     arrays = sums.arrays(growth.min_samples_leaf > 1)
+    n_cells = int(binned.offsets[-1]) * (sums.n_channels + (len(arrays[3]) > 0))
+    is_small = binned.n_read(n_used, len(features)) < SMALL
+    if is_small or capacity >= MANY_NODES or n_shards * n_cells * capacity > MANY_CELLS:
+        n_shards = 1
+    shares = run(partial(_row_numbers, rows), parts(n_used, n_shards))
     total = np.sum(run(sums.total, shares), axis=0)
     mass = total[-1] if growth.criterion in ("edge", "newton") else total.sum()
     rule = growth.rule(mass, sums.whole)
@@ -240,7 +243,6 @@ def grow_tree(
     tree[3][0] = total
     leaf = np.empty(binned.n_rows, dtype=np.int32)
     if n_shards > 1:
-        n_cells = int(binned.offsets[-1]) * (sums.n_channels + (len(arrays[3]) > 0))
         shards = [Shard(bins, arrays, share, sums.n_channels, n_cells) for share in shares]
         n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf)
     else:
