@@ -33,8 +33,7 @@ def with_explicit_zeros(X):
     rows, columns = np.nonzero(np.ones(X.shape))
     keep = (X[rows, columns] != 0) | ((rows + columns) % 3 == 0)
     rows, columns = rows[keep], columns[keep]
-    out = sparse.csr_array(X.shape)
-    return type(out)((X[rows, columns], (rows, columns)), shape=X.shape)
+    return sparse.csr_array((X[rows, columns], (rows, columns)), shape=X.shape)
 
 
 def unsorted(X, kind=sparse.csr_array):

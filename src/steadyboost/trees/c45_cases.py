@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.c45_sparse_cases import SparseData, value_in_row
+from steadyboost.trees.c45_sparse_cases import SparseData, read_rows
 from steadyboost.trees.jit import inner, kernel
 
 # Columns of ``Nodes.links``.
@@ -125,11 +125,12 @@ def branch_of(value, threshold, n_branches):
 
 
 @inner
-def value_of(data, f, row):
-    """Value of an attribute in a row."""
+def column_for(data, f, rows, low, high):
+    """A column that has the values of an attribute at least in the rows of a node."""
     if len(data) == 4:
-        return data.columns[f, row]
-    return value_in_row(data, f, row)
+        return data.columns[f]
+    read_rows(data, f, rows, low, high, data.column)
+    return data.column
 
 
 @inner
@@ -159,10 +160,11 @@ def send(data, f, threshold, n_branches, rows, weights, low, high, branches):
     for b in range(n_branches):
         branches.size[b] = 0
         branches.share[b] = 0.0
+    column = column_for(data, f, rows, low, high)
     missing = 0
     known = 0.0
     for i in range(low, high):
-        b = branch_of(value_of(data, f, rows[i]), threshold, n_branches)
+        b = branch_of(column[rows[i]], threshold, n_branches)
         branches.of_row[rows[i]] = b
         if b == MISSING:
             missing += 1

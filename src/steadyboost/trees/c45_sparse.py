@@ -12,11 +12,11 @@ from steadyboost.trees.c45_split import (
     REJECTED,
     ROUNDING,
     gain_of_cut,
-    information_left,
     pick,
     smallest_side,
+    xlogx,
 )
-from steadyboost.trees.jit import inner
+from steadyboost.trees.jit import inlined, inner
 
 SWEEP = 16  # all entries are looked at if a node has more than one in so many
 
@@ -47,96 +47,82 @@ def gather(data, rows, low, high):
     return n
 
 
-@inner
-def known_entries(data, start, stop):
-    """End of a node's entries of one attribute that have a value."""
-    while stop > start and math.isnan(data.values[data.found[stop - 1]]):
-        stop -= 1
-    return stop
+@inlined
+def weigh_sides(entries, start, stop, classes, zeros, sides):
+    """Class weights of the zeros, and on the right side those of all cases with a value.
 
-
-@inner
-def weigh_sides(data, weight, start, end, stop, classes, sides):
-    """Class weights of the zeros to ``data.zeros``, and of all known cases to the right side."""
+    Returns the end of the entries that have a value.
+    """
+    found, rows, values, labels, weight = entries
     for c in range(classes.size):
-        data.zeros[c] = sides[1, c] = classes[c]
+        zeros[c] = sides[1, c] = classes[c]
         sides[0, c] = 0.0
+    end = start
     for i in range(start, stop):
-        row = data.rows[data.found[i]]
-        data.zeros[data.labels[row]] -= weight[row]
-        if i >= end:
-            sides[1, data.labels[row]] -= weight[row]
+        row = rows[found[i]]
+        zeros[labels[row]] -= weight[row]
+        if math.isnan(values[found[i]]):
+            sides[1, labels[row]] -= weight[row]
+        else:
+            end = i + 1
+    return end
 
 
-@inner
-def next_value(data, at, end, zeros_to_come):
-    """The smallest value yet to come: of the entry ``at``, or the zeros'."""
-    if zeros_to_come and (at == end or data.values[data.found[at]] > 0.0):
-        return 0.0
-    return data.values[data.found[at]]
-
-
-@inner
-def move_value(data, weight, at, end, value, sides):
-    """Move all cases of a value to the left side; return the next entry, and their weight."""
-    moved = 0.0
-    if value == 0.0:
-        for c in range(sides.shape[1]):
-            sides[0, c] += data.zeros[c]
-            sides[1, c] -= data.zeros[c]
-            moved += data.zeros[c]
-        return at, moved
-    while at < end and data.values[data.found[at]] == value:
-        row = data.rows[data.found[at]]
-        sides[0, data.labels[row]] += weight[row]
-        sides[1, data.labels[row]] -= weight[row]
-        moved += weight[row]
-        at += 1
-    return at, moved
-
-
-@inner
-def scan_sparse_cuts(data, weight, start, end, any_zeros, known, smallest, sides):
+@inlined
+def scan_sparse_cuts(entries, start, end, any_zeros, zeros, known, smallest, sides):
     """Find the cut after which the two sides hold the least information, as `scan_cuts` does.
 
-    Returns that information, the weight below the cut, the values on both sides of it (NaN if
-    there is no cut), and the number of cuts looked at.
+    Returns that information, the weight below the cut, the values on both sides of it, and the
+    number of cuts looked at.
     """
+    found, rows, values, labels, weight = entries
     least, below, lower, upper, n_cuts, left = math.inf, 0.0, math.nan, math.nan, 0, 0.0
     at, to_come = start, any_zeros
+    following = values[found[at]] if at < end else math.inf
     while at < end or to_come:
-        value = next_value(data, at, end, to_come)
-        to_come = to_come and value != 0.0
-        at, moved = move_value(data, weight, at, end, value, sides)
-        left += moved
+        value = 0.0 if to_come and following > 0.0 else following
+        if value == 0.0:
+            to_come = False
+            for c in range(sides.shape[1]):
+                sides[0, c] += zeros[c]
+                sides[1, c] -= zeros[c]
+                left += zeros[c]
+        while following == value:
+            row = rows[found[at]]
+            sides[0, labels[row]] += weight[row]
+            sides[1, labels[row]] -= weight[row]
+            left += weight[row]
+            at += 1
+            following = values[found[at]] if at < end else math.inf
         if left > known - smallest + ROUNDING or (at == end and not to_come):
             break
         if left >= smallest - ROUNDING:
             n_cuts += 1
-            rest = information_left(sides, left, known)
+            rest = xlogx(left) + xlogx(known - left)
+            for c in range(sides.shape[1]):
+                rest -= xlogx(sides[0, c]) + xlogx(sides[1, c])
             if rest < least - TIE * known:
-                least, below = rest, left
-                lower, upper = value, next_value(data, at, end, to_come)
+                least, below, lower = rest, left, value
+                upper = 0.0 if to_come and following > 0.0 else following
     return least, below, lower, upper, n_cuts
 
 
 @inner
-def sparse_test(data, weight, start, stop, n_rows, classes, cases, rules, sides):
+def sparse_test(entries, start, stop, n_rows, classes, zeros, cases, rules, sides):
     """Gain, split information and cut of the best threshold on one attribute of a node.
 
-    Its entries are those from ``start`` to ``stop`` of ``data.found``; ``n_rows`` and
-    ``classes`` are the number of the node's rows and their class weights.
+    Its entries are those found from ``start`` to ``stop``; ``n_rows`` and ``classes`` are the
+    number of the node's rows and their class weights.
     """
-    end = known_entries(data, start, stop)
-    any_zeros = n_rows > stop - start
-    weigh_sides(data, weight, start, end, stop, classes, sides)
-    known = 0.0
+    end = weigh_sides(entries, start, stop, classes, zeros, sides)
+    known, before = 0.0, 0.0
     for c in range(classes.size):
         known += sides[1, c]
-    before = information_left(sides, 0.0, known)
+        before += xlogx(sides[1, c])
+    before = xlogx(known) - before
     smallest = smallest_side(known, classes.size, rules)
     rest, left, lower, upper, n_cuts = scan_sparse_cuts(
-        data, weight, start, end, any_zeros, known, smallest, sides
+        entries, start, end, n_rows > stop - start, zeros, known, smallest, sides
     )
     if n_cuts == 0:
         return REJECTED, 0.0, math.nan
@@ -151,15 +137,17 @@ def choose_sparse_test(data, nodes, node, work, low, high, rules):
         gains[f], infos[f] = REJECTED, 0.0
     n = gather(data, work.lists[0], low, high)
     classes, cases = nodes.weights[node], nodes.values[node, CASES]
+    starts, found, zeros, sides = data.starts, data.found, data.zeros, work.sides
+    entries = (found, data.rows, data.values, data.labels, work.weight)
     start, f = 0, 0
     while start < n:
-        while data.starts[f + 1] <= data.found[start]:
+        while starts[f + 1] <= found[start]:
             f += 1
         stop = start
-        while stop < n and data.found[stop] < data.starts[f + 1]:
+        while stop < n and found[stop] < starts[f + 1]:
             stop += 1
         gains[f], infos[f], cuts[f] = sparse_test(
-            data, work.weight, start, stop, high - low, classes, cases, rules, work.sides
+            entries, start, stop, high - low, classes, zeros, cases, rules, sides
         )
         start = stop
     return pick(gains, infos, data.n_values, rules)

@@ -31,6 +31,8 @@ class SparseData(NamedTuple):
         Scratch, all False: the rows of the node at hand.
     zeros : float64 array (n_classes,)
         Scratch: class weights of the rows whose value is zero.
+    column : float64 array (n_rows,)
+        Scratch: values of the attribute at hand.
     n_values, labels, n_classes
         As in `c45_cases.Data`; there are no discrete attributes.
     """
@@ -44,6 +46,7 @@ class SparseData(NamedTuple):
     found: np.ndarray
     marked: np.ndarray
     zeros: np.ndarray
+    column: np.ndarray
     n_values: np.ndarray
     labels: np.ndarray
     n_classes: int
@@ -82,6 +85,7 @@ class SparseCases:
             found=np.empty(len(self.rows), np.int32),
             marked=np.zeros(len(self.row_starts) - 1, np.bool_),
             zeros=np.empty(n_classes),
+            column=np.empty(len(self.row_starts) - 1),
             n_values=n_values,
             labels=labels,
             n_classes=n_classes,
@@ -89,16 +93,19 @@ class SparseCases:
 
 
 @inner
-def value_in_row(data, f, row):
-    """Value of an attribute in a row, zero where it has no entry."""
-    low, high = data.row_starts[row], data.row_starts[row + 1]
-    end = high
-    while low < high:
-        middle = (low + high) // 2
-        if data.row_features[middle] < f:
-            low = middle + 1
-        else:
-            high = middle
-    if low < end and data.row_features[low] == f:
-        return data.values[data.row_places[low]]
-    return 0.0
+def read_rows(data, f, rows, low, high, out):
+    """Write the value of an attribute in some rows to ``out``, at their own places."""
+    starts, features = data.row_starts, data.row_features
+    places, values = data.row_places, data.values
+    for i in range(low, high):
+        row = rows[i]
+        first, last = starts[row], starts[row + 1]
+        end = last
+        while first < last:
+            middle = (first + last) // 2
+            if features[middle] < f:
+                first = middle + 1
+            else:
+                last = middle
+        stored = first < end and features[first] == f
+        out[row] = values[places[first]] if stored else 0.0
