@@ -114,6 +114,7 @@ def no_bits(document):
     del document["fitted"]["bits_"]
 
 
+PARTS = "parts that it should not|answers in a stage|left over|column"
 EDITS = {
     "few": (drop_an_answer, "answers in a stage"),
     "more": (repeat_an_answer, "answers in a stage"),
@@ -121,9 +122,12 @@ EDITS = {
     "nested": (one_within, "an answer must have the keys"),
     "word": (a_word_within, "an answer must be an object"),
     "both": (both_kinds, "a stage must have the keys"),
-    "mixed": (one_answer_among_many, "parts that it should not|answers in a stage|left over|column"),
+    "mixed": (
+        one_answer_among_many,
+        PARTS,
+    ),
     "kind": (unknown_kind, "is no kind of weak hypothesis"),
-    "bits": (other_bits, "parts that it should not|answers in a stage|left over|column"),
+    "bits": (other_bits, PARTS),
     "none": (no_bits, "bits_|left over|column"),
 }
 each_many = pytest.mark.parametrize("kind", ["many", "ended"])

@@ -132,8 +132,8 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Training rows; NaN or null is a missing value.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Training rows; NaN or null is a missing value, what a sparse matrix leaves out is 0.
         y : array-like of shape (n_samples,)
             Labels of any type.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -239,10 +239,12 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         foreign = self.estimator is not None and not hasattr(self.estimator, "answer")
-        tags.input_tags.allow_nan = not foreign or get_tags(self.estimator).input_tags.allow_nan
+        takes = get_tags(self.estimator).input_tags if foreign else None
+        tags.input_tags.allow_nan = takes is None or takes.allow_nan
+        tags.input_tags.sparse = takes is None or takes.sparse
         return tags
 
-    def _data(self, X: np.ndarray, workers: Workers, features: np.ndarray | None = None) -> Data:
+    def _data(self, X: Any, workers: Workers, features: np.ndarray | None = None) -> Data:
         binned = None if self._binner is None else self._binner.bin(X, workers.run, features)
         return Data(X, binned, self._encoder.n_values)
 

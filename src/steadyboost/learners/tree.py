@@ -44,7 +44,7 @@ class TreeAnswer:
 
     def votes(self, data: Data) -> np.ndarray:
         assert data.binned is not None
-        return self.votes_of_leaves(self.tree.apply(data.binned.packed))
+        return self.votes_of_leaves(data.binned.leaves(self.tree))
 
     def votes_of_leaves(
         self, leaves: np.ndarray, n_parts: int = 1, run: Run = one_by_one

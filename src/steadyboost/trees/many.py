@@ -6,11 +6,12 @@ of them, with the kernels, and so the results, of :func:`~steadyboost.trees.tree
 
 import numpy as np
 
+from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
 from steadyboost.trees.histogram import sum_labels, to_fixed_point
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import Binned, GrownTree, Growth, one_by_one
+from steadyboost.trees.tree import GrownTree, Growth, one_by_one
 
 MANY_CELLS = 4_000_000  # of rows and tree nodes that a stretch of trees works on
 
@@ -80,7 +81,7 @@ def _grown(forest: tuple[np.ndarray, ...]) -> list[GrownTree]:
 
 
 def grow_many(
-    binned: Binned,
+    binned: BinnedRows,
     labels: np.ndarray,
     weights: np.ndarray,
     n_labels: int,
