@@ -49,7 +49,7 @@ class Weights(Callback):
         self.by_round = []
 
     def on_round(self, run):
-        self.by_round.append(run.question.weights.copy())
+        self.by_round.append(run.weights.copy())
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,14 @@ def needs_free_rounds(booster):
         pytest.skip(FIXED_ROUNDS[booster.__name__])
 
 
+def draws(model):
+    """Whether a booster draws rows or pairs by their weights instead of weighing them."""
+    return model.resample or getattr(model, "n_samples", "all") != "all"
+
+
 def needs_weights(booster):
     """Skip a test of boosters that draw rows by the weights instead of weighing them."""
-    if booster().resample:
+    if draws(booster()):
         pytest.skip("it draws rows, and more of them where there are more")
 
 

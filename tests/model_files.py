@@ -14,14 +14,17 @@ from common import make, problem
 
 from steadyboost import (
     C45,
+    AdaBoostClassifier,
     AdaBoostM2Classifier,
+    MartiBoostClassifier,
     MSmoothBoostClassifier,
     SAMMEClassifier,
     Tree,
+    WeightBoostClassifier,
 )
 from steadyboost.core.model_file import ModelFileError, load, save_model
 
-KINDS = ("SAMME", "MSmoothBoost", "C4.5")
+KINDS = ("SAMME", "MSmoothBoost", "C4.5", "MartiBoost", "many", "ended")
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -34,6 +37,10 @@ def small_models():
     yield make(SAMMEClassifier, **params).fit(X, labels)
     yield make(MSmoothBoostClassifier, smoothing=0.5, **params).fit(X, y)
     yield make(AdaBoostM2Classifier, **{**params, "estimator": C45()}).fit(X, y)
+    yield make(MartiBoostClassifier, **params).fit(X, y)
+    yield make(WeightBoostClassifier, **params).fit(X, labels)
+    X[y == 2, 0] += 100  # a problem that is perfect at once, and not asked again
+    yield make(AdaBoostClassifier, **params).fit(X, labels)
 
 
 @functools.cache

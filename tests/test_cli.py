@@ -117,7 +117,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_draft(no_training, monkeypatc
     def disk_full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cli.os, "replace", disk_full)
+    monkeypatch.setattr("os.replace", disk_full)
     result = call("demo")
     assert result.exit_code == 1
     assert result.stderr == "steadyboost: [Errno 28] No space left on device\n"

@@ -9,14 +9,22 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from steadyboost.boosters.adaboost import AdaBoostClassifier
     from steadyboost.boosters.adaboost_m1 import AdaBoostM1Classifier
     from steadyboost.boosters.adaboost_m2 import AdaBoostM2Classifier
+    from steadyboost.boosters.adaboost_mh import AdaBoostMHClassifier
     from steadyboost.boosters.adaboost_oc import AdaBoostOCClassifier
     from steadyboost.boosters.arc_x4 import ArcX4Classifier
     from steadyboost.boosters.bagging import BaggingClassifier
     from steadyboost.boosters.ecoc import ECOCClassifier
+    from steadyboost.boosters.epsilon_boost import EpsilonBoostClassifier
+    from steadyboost.boosters.gdmcboost import GDMCBoostClassifier
+    from steadyboost.boosters.martiboost import MartiBoostClassifier
     from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
+    from steadyboost.boosters.softmax_boost import SoftmaxBoostClassifier
+    from steadyboost.boosters.weight_decay import WeightDecayClassifier
+    from steadyboost.boosters.weightboost import WeightBoostClassifier
     from steadyboost.core.estimator import BoostingClassifier
     from steadyboost.core.model_file import ModelFileError, load
     from steadyboost.learners.attribute_test import AttributeTest
@@ -25,8 +33,10 @@ if TYPE_CHECKING:
     from steadyboost.learners.tree import Stump, Tree
 
 _HOME = {
+    "AdaBoostClassifier": "steadyboost.boosters.adaboost",
     "AdaBoostM1Classifier": "steadyboost.boosters.adaboost_m1",
     "AdaBoostM2Classifier": "steadyboost.boosters.adaboost_m2",
+    "AdaBoostMHClassifier": "steadyboost.boosters.adaboost_mh",
     "AdaBoostOCClassifier": "steadyboost.boosters.adaboost_oc",
     "ArcX4Classifier": "steadyboost.boosters.arc_x4",
     "AttributeTest": "steadyboost.learners.attribute_test",
@@ -35,18 +45,26 @@ _HOME = {
     "C45": "steadyboost.learners.c45",
     "DecisionRule": "steadyboost.learners.decision_rule",
     "ECOCClassifier": "steadyboost.boosters.ecoc",
+    "EpsilonBoostClassifier": "steadyboost.boosters.epsilon_boost",
+    "GDMCBoostClassifier": "steadyboost.boosters.gdmcboost",
     "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
+    "MartiBoostClassifier": "steadyboost.boosters.martiboost",
     "ModelFileError": "steadyboost.core.model_file",
     "SAMMEClassifier": "steadyboost.boosters.samme",
+    "SoftmaxBoostClassifier": "steadyboost.boosters.softmax_boost",
     "Stump": "steadyboost.learners.tree",
     "Tree": "steadyboost.learners.tree",
+    "WeightBoostClassifier": "steadyboost.boosters.weightboost",
+    "WeightDecayClassifier": "steadyboost.boosters.weight_decay",
     "load": "steadyboost.core.model_file",
 }
 
 __all__ = [
     "C45",
+    "AdaBoostClassifier",
     "AdaBoostM1Classifier",
     "AdaBoostM2Classifier",
+    "AdaBoostMHClassifier",
     "AdaBoostOCClassifier",
     "ArcX4Classifier",
     "AttributeTest",
@@ -54,11 +72,17 @@ __all__ = [
     "BoostingClassifier",
     "DecisionRule",
     "ECOCClassifier",
+    "EpsilonBoostClassifier",
+    "GDMCBoostClassifier",
     "MSmoothBoostClassifier",
+    "MartiBoostClassifier",
     "ModelFileError",
     "SAMMEClassifier",
+    "SoftmaxBoostClassifier",
     "Stump",
     "Tree",
+    "WeightBoostClassifier",
+    "WeightDecayClassifier",
     "__version__",
     "load",
 ]

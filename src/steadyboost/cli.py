@@ -1,6 +1,5 @@
 """The command line: ``steadyboost``."""
 
-import os
 import sys
 import time
 from pathlib import Path
@@ -8,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
+
+from steadyboost.experiments import cli as experiments
+from steadyboost.files import write_whole
 
 if TYPE_CHECKING:
     from steadyboost.demo import Result
@@ -106,7 +108,7 @@ def demo(
     from steadyboost import demo as job
 
     results = run_with_progress(rounds, noise, seed)
-    write(output, job.picture(results, rounds, noise, seed))
+    write_whole(output, job.picture(results, rounds, noise, seed))
     console = Console()
     console.print(job.table(results))
     for sentence in job.conclusions(results, rounds):
@@ -135,11 +137,5 @@ def run_with_progress(rounds: int, noise: float, seed: int) -> list["Result"]:
         return list(run(rounds, noise, seed, tell))
 
 
-def write(output: Path, text: str) -> None:
-    """All of the file or none of it: a half-written one never has the file's name."""
-    draft = output.with_name(f".{output.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        os.replace(draft, output)
-    finally:
-        draft.unlink(missing_ok=True)
+app.command()(experiments.reproduce)
+app.command()(experiments.data)

@@ -26,7 +26,8 @@ from steadyboost.plots import Line, error_chart
 
 BASELINE = "scikit-learn AdaBoost"
 DEPTH = 3
-NAMES = {"ArcX4": "Arc-x4"}  # where the paper's name is no name in Python
+# Where the paper's name is no name in Python.
+NAMES = {"ArcX4": "Arc-x4", "GDMCBoost": "GD-MCBoost"}
 Tell = Callable[[str, int], None]  # what is going on, and how many rounds are newly done
 
 
@@ -73,10 +74,11 @@ class Tick(Callback):
     """Tell of each round as it is done."""
 
     def __init__(self, tell: Tell, name: str):
-        self.tell, self.name = tell, name
+        self.tell, self.name, self.told = tell, name, 0
 
     def on_round(self, run: Any) -> None:
-        self.tell(self.name, 1)
+        self.tell(self.name, len(run.stages) - self.told)  # the last may have been dropped
+        self.told = len(run.stages)
 
 
 class StopAtTwo(Callback):

@@ -110,26 +110,30 @@ def _axes(frame: Frame) -> Iterable[str]:
         y = frame.y(value)
         color = INK if value == 0 else GRID
         yield f'<path d="M{LEFT} {y:.1f} H{RIGHT}" stroke="{color}"/>'
-        yield _text(LEFT - 10, y + 4.5, f"{value:g} %", "end", QUIET)
+        yield text_at(LEFT - 10, y + 4.5, f"{value:g} %", "end", QUIET)
     for round_ in _round_ticks(frame.n_rounds):
         x = frame.x(round_)
         yield f'<path d="M{x:.1f} {frame.floor} v5" stroke="{INK}"/>'
-        yield _text(x, frame.floor + 21, str(round_), "middle", QUIET)
-    yield _text((LEFT + RIGHT) / 2, frame.floor + 44, "boosting round", "middle", QUIET)
+        yield text_at(x, frame.floor + 21, str(round_), "middle", QUIET)
+    yield text_at((LEFT + RIGHT) / 2, frame.floor + 44, "boosting round", "middle", QUIET)
 
 
-def _text(x: float, y: float, words: str, anchor: str, color: str) -> str:
+def text_at(x: float, y: float, words: str, anchor: str, color: str) -> str:
+    """A piece of text as SVG."""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" fill="{color}">'
         f"{escape(words)}</text>"
     )
 
 
+def step_for(span: float) -> float:
+    """The smallest of ..., 0.1, 0.2, 0.5, 1, 2, 5, ... that cuts the span into at most six."""
+    power = 10.0 ** math.floor(math.log10(span / 6))
+    return next(step for m in (1, 2, 5, 10) if span <= 6 * (step := m * power) * (1 + 1e-9))
+
+
 def _spacing(span: float) -> int:
-    """The smallest of 1, 2, 5, 10, 20, ... that cuts the span into six parts at the most."""
-    return next(
-        step for power in range(12) for m in (1, 2, 5) if span <= 6 * (step := m * 10**power)
-    )
+    return max(1, round(step_for(span)))
 
 
 def _ticks(top: float) -> Iterable[int]:

@@ -14,6 +14,7 @@ from common import (
     assert_same_model,
     assert_usable,
     automatic,
+    draws,
     each_booster,
     each_frame,
     each_learner,
@@ -41,8 +42,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from steadyboost import BoostingClassifier, Stump, Tree
 from steadyboost.core import rows as rows_module
+from steadyboost.core.binary import BinaryBoostingClassifier
 from steadyboost.core.callbacks import Callback, Monitor, Progress, TimeLimit
 from steadyboost.core.inputs import split_off
+from steadyboost.core.labelwise import LabelwiseClassifier
 from steadyboost.trees import tree as tree_module
 
 X, y = problem()
@@ -652,7 +655,8 @@ def test_features_that_say_nothing_give_a_usable_model(booster, learner, k):
         warnings.simplefilter("always")
         model = make(booster, estimator=learner).fit(X, y)
     assert_usable(model, X)
-    if model.n_iter_ == 1 and k > 2:
+    names_classes = not isinstance(model, (BinaryBoostingClassifier, LabelwiseClassifier))
+    if model.n_iter_ == 1 and k > 2 and names_classes:
         assert any(w.category is ConvergenceWarning and "no edge" in str(w.message) for w in caught)
 
 
@@ -680,7 +684,7 @@ def test_classes_may_be_absent_from_a_resample(booster, learner):
 def test_a_perfect_learner_gives_a_perfect_model(booster, learner):
     model = make(booster, estimator=learner, n_estimators=20).fit(X, y)
     assert_usable(model, X)
-    assert model.score(X, y) == pytest.approx(1, abs=0.02 if model.resample else 0)
+    assert model.score(X, y) == pytest.approx(1, abs=0.05 if draws(model) else 0)
 
 
 @each_booster

@@ -10,8 +10,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost import BoostingClassifier, SAMMEClassifier, Stump, Tree
 from steadyboost.core.callbacks import Callback
-from steadyboost.core.loop import Boosting, Round, Seeds, Stage
+from steadyboost.core.loop import Boosting, Round, Seeds
 from steadyboost.core.rows import Rows
+from steadyboost.core.stages import Stage
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 

@@ -16,7 +16,7 @@ from model_files import KINDS, each_kind, pack, sound_file, unpack
 
 from steadyboost.core.model_file import ModelFileError, load
 
-N_MUTATIONS = 670  # of each sort, of each model
+N_MUTATIONS = 400  # of each sort, of each model
 NASTY = [None, True, -1, 0, 1, 2, 5, 255, 2**31, 2**64, 10**400, -0.5, 1e308, "", "x", "Tree"]
 NASTY += [[], {}, [[]], ["float64", -1], ["float64", 2**40], {"$float": "nan"}]
 NASTY += [{"$new": ["os", {}]}, {"$record": ["os", {}]}, {"$dict": [[[], 1]]}, {"$tuple": {}}]

@@ -1,5 +1,6 @@
 """Model files that someone made up: each gives an error, and a small one."""
 
+import re
 import struct
 import time
 import tracemalloc
@@ -131,7 +132,7 @@ def test_sizes_that_are_not_there(kind, tmp_path):
     for bound in (0, data.index(b"PK\x01\x02")):
         struct.pack_into("<II", data, entry + 20, 2**31 + bound, 2**31 + bound)
         assert peak(bytes(data), tmp_path) < 5
-    header = members["steps.float64.npy"].replace(b"(3,)", b"(9999999999,)")
+    header = re.sub(rb"\(\d,\)", b"(9999999999,)", members["steps.float64.npy"])
     assert peak(pack({**members, "steps.float64.npy": header}), tmp_path) < 5
     large = edited(sound_file(kind), lambda document: document.update(steps=["float64", 2**40]))
     assert peak(large, tmp_path) < 5

@@ -22,8 +22,8 @@ def fill(rows, scale=1.0, seed=0):
     rows.each(lambda block: np.copyto(block.scores, scale * rng.normal(size=block.scores.shape)))
 
 
-def minus_own(scores, y):
-    return -own_score(scores, y)
+def minus_own(block):
+    return -own_score(block.scores, block.y)
 
 
 def expected_weights(rows):

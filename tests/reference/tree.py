@@ -89,6 +89,10 @@ def score_of(sums, rules):
         return float(max(sums))
     if rules.criterion == "edge":
         return add_up(abs(v) for v in sums[:-1])
+    if rules.criterion == "max_edge":
+        return float(max(sums[:-1])) + add_up(abs(v) for v in sums[:-1]) / 1024
+    if rules.criterion == "norm":
+        return math.sqrt(add_up(v * v for v in sums[:-1]))
     return float(sums[0]) ** 2 / (mass + rules.l2)
 
 
@@ -109,7 +113,8 @@ def numeric_prefixes(column, rows):
 def category_order(column, rows, channels, criterion):
     """Present bins along the first principal component of their channel means."""
     bins = present_bins(column, rows)
-    used = {"edge": slice(0, -1), "newton": slice(0, 1)}.get(criterion, slice(None))
+    used = slice(0, 1) if criterion == "newton" else slice(0, -1)
+    used = slice(None) if criterion in CLASS_CRITERIA else used
     total = channels[rows].sum(axis=0)
     sums = [channels[rows][column.bins[rows] == b].sum(axis=0) for b in bins]
     mass = [mass_of(s, criterion) for s in sums]

@@ -24,9 +24,20 @@ SMALLEST = 5e-324
 
 
 def bins_of(values, cuts):
-    out = np.empty(len(values), dtype=np.uint8)
-    assign_bins(np.asarray(values, dtype=float), padded(cuts), len(cuts) + 1, out)
-    return out
+    return all_bins_of(np.asarray(values, dtype=float)[:, None], [cuts])[:, 0]
+
+
+def all_bins_of(X, cuts, features=None, missing=None):
+    out = np.full(((len(cuts) + 3) // 4, len(X), 4), 7, dtype=np.uint8)
+    assign_bins(
+        X,
+        np.arange(len(cuts)) if features is None else np.array(features),
+        padded(*cuts),
+        np.array([len(own) for own in cuts]),
+        out,
+        np.zeros(len(cuts), dtype=np.int64) if missing is None else missing,
+    )
+    return out.transpose(1, 0, 2).reshape(len(X), 4 * len(out))
 
 
 def cuts_of(values, weights=None, max_bins=MAX_BINS, sample=None):
@@ -64,7 +75,7 @@ def test_one_value_too_many_is_cut_at_quantiles():
 def test_distinct_values_are_those_of_numpy(values, limit):
     values = np.array(values, dtype=float)
     expected = np.unique(values[~np.isnan(values)])
-    out = padded(np.empty(0))
+    out = padded(np.empty(0))[0]
     n_distinct = few_distinct(values, limit, out)
     if len(expected) > limit:
         assert n_distinct == -1
@@ -218,9 +229,27 @@ def test_bins_are_those_of_searchsorted(cuts, values):
     np.testing.assert_array_equal(bins_of(values, cuts), expected)
 
 
-def test_bins_are_written_to_every_fourth_byte():
-    out = np.full((50, 4), 7, dtype=np.uint8)
-    values, cuts = np.linspace(0, 1, 50), np.array([0.3, 0.6])
-    assign_bins(values, padded(cuts), 3, out[:, 2])
-    np.testing.assert_array_equal(out[:, 2], np.searchsorted(cuts, values))
-    assert (out[:, [0, 1, 3]] == 7).all()
+@pytest.mark.parametrize("shape", ["normal", "heavy tails", "two clumps", "integers"])
+def test_bins_are_right_however_cuts_crowd(shape):
+    rng = np.random.default_rng(5)
+    values = {
+        "normal": rng.normal(size=3000),
+        "heavy tails": rng.standard_cauchy(3000) ** 3,
+        "two clumps": np.concatenate([rng.normal(size=1500), 1e9 + rng.normal(size=1500)]),
+        "integers": rng.integers(0, 200, 3000).astype(float),
+    }[shape]
+    cuts = cuts_of(values)
+    probes = np.concatenate([values, cuts, [-np.inf, np.inf, -LARGEST, LARGEST]])
+    np.testing.assert_array_equal(bins_of(probes, cuts), np.searchsorted(cuts, probes))
+
+
+def test_columns_are_binned_by_their_own_cuts_and_others_left_alone():
+    X = np.random.default_rng(6).normal(size=(700, 6))
+    X[650, 4] = np.nan
+    cuts, missing = [cuts_of(X[:, f], max_bins=9 + f) for f in range(6)], np.zeros(6, dtype=int)
+    bins = all_bins_of(X, cuts, [0, 3, 4], missing)
+    for f in (0, 3):
+        np.testing.assert_array_equal(bins[:, f], np.searchsorted(cuts[f], X[:, f]))
+    assert bins[650, 4] == len(cuts[4]) + 1
+    assert missing.tolist() == [0, 0, 0, 0, 1, 0]
+    assert (bins[:, [1, 2, 5, 6, 7]] == 7).all()

@@ -29,7 +29,7 @@ from steadyboost.learners.prepare import Binner, Encoder, categorical_mask
 from steadyboost.trees.tree import Growth, Sums, grow_tree, grow_trees
 
 CLASS = ("gini", "entropy", "error")
-CRITERIA = (*CLASS, "edge", "newton")
+CRITERIA = (*CLASS, "edge", "newton", "max_edge", "norm")
 
 
 @pytest.mark.parametrize("limits", LIMITS)

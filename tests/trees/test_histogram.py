@@ -43,7 +43,7 @@ def by_numpy(binned, sums, rows, features, counting):
 def by_kernel(binned, sums, rows, features, counting):
     n_cells = binned.offsets[-1] * (sums.n_channels + counting)
     hist = np.full(n_cells, -1, dtype=np.int64)
-    bins = (binned.packed, np.asarray(features), binned.layout)
+    bins = binned.bins(np.asarray(features))
     fill_histogram(bins, sums.arrays(counting), rows.astype(np.int32), sums.n_channels, hist)
     return hist
 
@@ -160,9 +160,11 @@ def test_no_weight_is_too_small_or_too_large(weight):
 def test_label_sums_are_those_of_bincount():
     rng = np.random.default_rng(4)
     labels, weights = rng.integers(5, size=100).astype(np.int32), rng.integers(9, size=100)
-    rows, out = np.arange(0, 100, 3, dtype=np.int32), np.zeros(5, dtype=np.int64)
-    sum_labels(labels, weights, rows, out)
-    np.testing.assert_array_equal(out, np.bincount(labels[rows], weights[rows], minlength=5))
+    rows, lanes = np.arange(0, 100, 3, dtype=np.int32), np.zeros((4, 5), dtype=np.int64)
+    sum_labels(labels, weights, rows, lanes)
+    np.testing.assert_array_equal(
+        lanes.sum(axis=0), np.bincount(labels[rows], weights[rows], minlength=5)
+    )
 
 
 @pytest.mark.parametrize("criterion", ["gini", "edge", "newton"])
@@ -171,6 +173,7 @@ def test_totals_are_the_sums_of_rows(criterion):
     sums, _ = sums_for(rng, random_columns(rng, 60), criterion)
     rows = np.arange(0, 60, 7, dtype=np.int32)
     np.testing.assert_array_equal(sums.total(rows), row_vectors(sums)[rows].sum(axis=0))
+    np.testing.assert_array_equal(sums.total(), row_vectors(sums).sum(axis=0))
 
 
 def test_rows_without_weight_are_not_counted():

@@ -23,7 +23,7 @@ class Found:
         features = np.arange(len(columns)) if features is None else np.array(features)
         counting = min_count > 0
         hist = np.empty(binned.offsets[-1] * (sums.n_channels + counting), dtype=np.int64)
-        bins = (binned.packed, features, binned.layout)
+        bins = binned.bins(features)
         fill_histogram(bins, sums.arrays(counting), rows, sums.n_channels, hist)
         total = sums.total(rows)
         rule = (CRITERIA[criterion], 0.0, min_mass, min_count)
@@ -47,7 +47,7 @@ def column(bins, n_bins=None, categorical=False):
 
 
 @pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("criterion", [*CLASS, "edge", "newton"])
+@pytest.mark.parametrize("criterion", [*CLASS, "edge", "newton", "max_edge", "norm"])
 def test_the_split_is_the_twins(criterion, seed):
     rng = np.random.default_rng(seed)
     columns = random_columns(rng, 60, numeric=3, gappy=3)

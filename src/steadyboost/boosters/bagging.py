@@ -71,7 +71,7 @@ class BaggingClassifier(VotingClassifier):
         if not self.oob_score:
             return
         rows = run.rows
-        rows.weigh(self.log_weights)
+        rows.weigh(self.weigh_block)
         votes = np.zeros((len(rows), self.n_classes_))
         for t, stage in enumerate(run.stages):
             out = np.flatnonzero(run.round(t).draw_counts(rows.weights) == 0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from steadyboost.core.callbacks import Callback
-from steadyboost.core.loop import Seeds, Stage
+from steadyboost.core.loop import Seeds
 from steadyboost.core.model_reader import read_model
 from steadyboost.core.model_values import encode
 from steadyboost.core.model_writer import fitted_attributes, writable_params, write_model
@@ -19,8 +19,15 @@ if TYPE_CHECKING:
     from steadyboost.core.estimator import BoostingClassifier
     from steadyboost.core.loop import Boosting
     from steadyboost.core.rows import Rows
+    from steadyboost.core.stages import Stage
 
-FREE = {"n_estimators", "callbacks", "verbose", "n_jobs"}  # may differ between the two runs
+FREE = {
+    "n_estimators",
+    "n_layers",
+    "callbacks",
+    "verbose",
+    "n_jobs",
+}  # may differ between the two runs
 ROWS = "the training rows"
 
 
@@ -141,11 +148,11 @@ class Checkpoint(Callback):
 
 
 def digest(rows: "Rows | None") -> str | None:
-    """A fingerprint of rows, labels and weights."""
+    """A fingerprint of rows, labels, weights and costs."""
     if rows is None:
         return None
     known = hashlib.blake2b(digest_size=16)
-    for array in (*rows.data.arrays, rows.y, rows.sample_weight):
+    for array in (*rows.data.arrays, rows.y, rows.sample_weight, rows.costs):
         if array is not None:
             known.update(f"{array.dtype}{array.shape}".encode())
             known.update(np.ascontiguousarray(array).data)
@@ -192,6 +199,6 @@ def _tables(*pair: "BoostingClassifier") -> dict[str, list[Any]]:
     }
 
 
-def _one_continues_the_other(one: list[Stage], other: list[Stage]) -> bool:
+def _one_continues_the_other(one: list["Stage"], other: list["Stage"]) -> bool:
     both = list(zip(one, other, strict=False))
-    return all(a.step == b.step and a.error == b.error for a, b in both)
+    return all(np.array_equal([a.step, a.error], [b.step, b.error]) for a, b in both)

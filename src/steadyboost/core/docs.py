@@ -59,8 +59,23 @@ estimator : object, default=None
         Their names, where ``X`` had names that are all strings."""
 
 
+STRATEGY = """\
+strategy : {"ovr", "balanced", "dense", "exhaustive", "bch"} or array-like of shape (k, bits), \
+default="ovr"
+        What to do with more than two classes: one problem per class, against all others; or one
+        per bit of a code of the classes, as in :class:`~steadyboost.ECOCClassifier` (random codes
+        have 10 log2(k) bits, or as many as are different); or your own matrix of 0 and 1. All
+        problems share the binned rows and are boosted side by side. Two classes are one
+        problem."""
+
+BITS = """\
+bits_ : ndarray of shape (k, problems)
+        On which side of each problem a class is."""
+
+
 def with_shared_parameters(doc: str) -> str:
     """Fill in the shared parameters, but for those that the booster describes itself."""
+    doc = doc.replace("{strategy}", STRATEGY).replace("{bits}", BITS)
     entries = re.split(r"\n    (?=\w)", SHARED_PARAMETERS)
     others = [entry for entry in entries if f"\n    {entry.split(' :')[0]} :" not in doc]
     return doc.replace("{shared_parameters}", "\n    ".join(others))

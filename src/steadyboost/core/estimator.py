@@ -19,9 +19,9 @@ from steadyboost.core.inputs import (
     check_labels,
     check_table,
     check_weights,
+    class_indices,
     seed_from,
-    split_off,
-    take_rows,
+    set_aside,
     with_class_weight,
     without_weightless,
 )
@@ -146,20 +146,25 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         self : object
             The fitted estimator.
         """
+        held_out = None if X_val is None and y_val is None else (X_val, y_val, sample_weight_val)
+        return self._fit(X, y, sample_weight, held_out)
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, held_out: Any, costs: Any = None) -> Any:
+        """Fit to rows whose labels may have costs, watching rows that are held out, if any."""
         self._validate_params()
         going_on = self.warm_start and hasattr(self, "stages_")
         if not going_on:
             self.__dict__.pop("stages_", None)  # a fit that fails must not mix two models
         X = check_table(self, X, reset=not going_on)
-        labels = check_labels(y, X)
-        weights = check_weights(sample_weight, X)
+        labels = check_labels(y, X, self.takes_label_sets)
+        sample = Sample(X, labels, check_weights(sample_weight, X), self.check_costs(costs, labels))
         learner = self._learner()
         if not going_on:
             self._seed = seed_from(self.random_state)
         with Workers(self.n_jobs) as workers:
-            train, held_out = self._split(X, labels, weights, X_val, y_val, sample_weight_val)
+            train, watched = self._split(without_weightless(sample), held_out)
             rows = self._training_rows(train, learner, workers, going_on)
-            validation = None if held_out is None else self._validation_rows(held_out, workers)
+            validation = None if watched is None else self._validation_rows(watched, workers)
             if not going_on:
                 self.tune(rows, learner)
             callbacks = default_callbacks(self.get_params(deep=False))
@@ -168,50 +173,37 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             self._boost(learner, rows, validation, callbacks, going_on)
         return self
 
-    def _split(
-        self, X: Any, y: np.ndarray, weights: Any, X_val: Any, y_val: Any, weights_val: Any
-    ) -> tuple[Sample, Sample | None]:
-        """Training and validation (X, y, weights); rows of weight zero are gone."""
-        X, y, weights = without_weightless(Sample(X, y, weights))
-        if (X_val is None) != (y_val is None):
-            raise ValueError("X_val and y_val belong together: pass both or neither.")
-        if X_val is not None:
-            X_val = check_table(self, X_val, reset=False)
-            labels = check_labels(y_val, X_val)
-            held_out = Sample(X_val, labels, check_weights(weights_val, X_val))
-            return Sample(X, y, weights), without_weightless(held_out)
+    def _split(self, sample: Sample, held_out: Any) -> tuple[Sample, Sample | None]:
+        """Rows to train on and rows to watch; none of them weigh nothing."""
+        if held_out is not None:
+            X, y, weights = held_out
+            if X is None or y is None:
+                raise ValueError("X_val and y_val belong together: pass both or neither.")
+            X = check_table(self, X, reset=False)
+            labels = check_labels(y, X, self.takes_label_sets)
+            return sample, without_weightless(Sample(X, labels, check_weights(weights, X)))
         if not self.early_stopping:
-            return Sample(X, y, weights), None
-        if len(y) < 2:
-            raise ValueError(
-                "early_stopping=True needs at least 2 rows to set some aside; got 1. "
-                "Pass early_stopping=False."
-            )
-        train, held = split_off(y, self.validation_fraction, self._seed)
-        if not len(held):
-            raise ValueError(
-                "early_stopping=True found no row to set aside: each class has to keep one. "
-                "Pass X_val and y_val, or early_stopping=False."
-            )
-        return Sample(*take_rows(train, X, y, weights)), Sample(*take_rows(held, X, y, weights))
+            return sample, None
+        return set_aside(sample, self.validation_fraction, self._seed)
 
     def _training_rows(
         self, sample: Sample, learner: Learner, workers: Workers, going_on: bool
     ) -> Rows:
         weights = with_class_weight(sample.weights, self.class_weight, sample.y)
-        X, y, weights = without_weightless(Sample(sample.X, sample.y, weights))
+        X, y, weights, costs = without_weightless(sample._replace(weights=weights))
         if not going_on:
             self._learn_tables(X, y)
         if learner.uses_bins and self._binner is None:
             self._learn_bins(X, weights, workers)
         indices = self._class_indices(y, "y")
         data = self._data(self._encoder.encode(X), workers)
-        return Rows(data, indices, self.n_classes_, weights, workers)
+        return Rows(data, indices, self.n_classes_, weights, workers, self.n_columns(), costs=costs)
 
     def _learn_tables(self, X: Any, y: np.ndarray) -> None:
         """Classes and categories: what turns a user's table into numbers."""
-        self.classes_ = np.unique(y)
+        self.classes_ = self.classes_in(y)
         self.n_classes_ = len(self.classes_)
+        self.prepare()
         self._encoder = Encoder.learn(X, categorical_mask(X, self.categorical_features))
         self._binner: Binner | None = None
 
@@ -228,20 +220,10 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     def _validation_rows(self, sample: Sample, workers: Workers) -> Rows:
         data = self._data(self._encoder.encode(sample.X), workers)
         indices = self._class_indices(sample.y, "y_val")
-        return Rows(data, indices, self.n_classes_, sample.weights, workers)
+        return Rows(data, indices, self.n_classes_, sample.weights, workers, self.n_columns())
 
     def _class_indices(self, y: np.ndarray, name: str) -> np.ndarray:
-        try:
-            indices = np.searchsorted(self.classes_, y).clip(max=self.n_classes_ - 1)
-        except TypeError:  # labels of another type than the classes
-            indices = np.zeros(len(y), dtype=int)
-        unknown = np.unique(y[self.classes_[indices] != y])
-        if len(unknown):
-            raise ValueError(
-                f"{name} has labels that the training rows do not have: {unknown[:5].tolist()}; "
-                f"known are {self.classes_[:5].tolist()}. Drop those rows or add them to training."
-            )
-        return indices.astype(np.int32)
+        return class_indices(y, self.classes_, name)
 
     def _learner(self) -> Learner:
         if self.estimator is None:
@@ -286,7 +268,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         )
         if going_on and run.n_rounds < len(run.stages):
             raise ValueError(
-                f"n_estimators={self.n_estimators} is below the {len(run.stages)} rounds that "
+                f"{self.rounds_name()}={run.n_rounds} is below the {len(run.stages)} rounds that "
                 "warm_start=True goes on from; raise it, or set warm_start=False."
             )
         try:

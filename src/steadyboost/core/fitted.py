@@ -7,20 +7,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from steadyboost.core.costs import check_cost_matrix, min_expected_cost
 from steadyboost.core.history import History
 from steadyboost.core.hooks import Hooks
 from steadyboost.core.inputs import check_table
+from steadyboost.core.stacked import stack
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 from steadyboost.learners.foreign import ForeignAnswer
+from steadyboost.learners.many import Answers
 from steadyboost.learners.sparse import by_rows
-from steadyboost.learners.tree import TreeAnswer
 
 if TYPE_CHECKING:
-    from steadyboost.core.loop import Stage
+    from steadyboost.core.stages import Stage
     from steadyboost.learners.prepare import Encoder
 
 PREDICT_ROWS = 16_384  # rows whose bins and scores stay in the cache over all stages
+
+
+def _hypothesis(answer: Any) -> Any:
+    """What a user sees of an answer: a list where it is one per label."""
+    if isinstance(answer, Answers):
+        return [_hypothesis(one) for one in answer.answers]
+    return answer.estimator if isinstance(answer, ForeignAnswer) else answer
 
 
 class FittedBooster(Hooks):
@@ -36,11 +45,6 @@ class FittedBooster(Hooks):
     def _data(self, X: Any, workers: Workers, features: np.ndarray | None = None) -> Data:
         raise NotImplementedError
 
-    def _features_used(self) -> np.ndarray | None:
-        """Features that any tree looks at (and 0, which stands at leaves); None if unknown."""
-        trees = [s.answer.tree.feature for s in self.stages_ if isinstance(s.answer, TreeAnswer)]
-        return np.unique(np.concatenate(trees)) if len(trees) == len(self.stages_) else None
-
     def _encoded(self, X: Any) -> Any:
         check_is_fitted(self, "stages_")
         return self._encoder.encode(check_table(self, X, reset=False))
@@ -48,16 +52,15 @@ class FittedBooster(Hooks):
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of new rows, in blocks that stay in the cache over all stages."""
         X = by_rows(self._encoded(X))
-        scores = np.zeros((X.shape[0], self.n_classes_), order="F")
-        alone, features = Workers(1), self._features_used()
+        scores = np.zeros((X.shape[0], self.n_outputs()), order="F")
+        alone, stages = Workers(1), stack(self, self.stages_)
 
         def score_block(start: int) -> None:
             block = slice(start, start + PREDICT_ROWS)
-            data = self._data(X[block], alone, features)
-            own = np.zeros((len(data), self.n_classes_), order="F")
-            for stage in self.stages_:
-                self.add(own, stage, stage.answer.votes(data))
-            scores[block] = own
+            data = self._data(X[block], alone, stages.features)
+            own = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
+            stages.add(data, own)
+            scores[block] = own[:, : self.n_outputs()]
 
         with Workers(self.n_jobs) as workers:
             workers.run(score_block, range(0, len(scores), PREDICT_ROWS))
@@ -66,21 +69,18 @@ class FittedBooster(Hooks):
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         X = self._encoded(X)
         with Workers(self.n_jobs) as workers:
-            data = self._data(X, workers, self._features_used())
-        scores = np.zeros((len(data), self.n_classes_), order="F")
+            data = self._data(X, workers, stack(self, self.stages_).features)
+        scores = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
         for stage in self.stages_:
             self.add(scores, stage, stage.answer.votes(data))
             yield scores
-
-    def _decision(self, scores: np.ndarray) -> np.ndarray:
-        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores.copy()
 
     def _label(self, proba: np.ndarray) -> np.ndarray:
         return self.classes_.take(proba.argmax(axis=1))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the classes, (n, k); with two classes their difference, (n,)."""
-        return self._decision(self._scores(X))
+        return self.decision(self._scores(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, (n, k)."""
@@ -91,14 +91,35 @@ class FittedBooster(Hooks):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def predict(self, X: Any) -> np.ndarray:
-        """The most probable class of each row; the first of equals."""
-        return self._label(self.predict_proba(X))
+    def predict(self, X: Any, cost_matrix: Any = None) -> np.ndarray:
+        """The most probable class of each row; the first of equals.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Rows.
+        cost_matrix : array-like of shape (k, k), default=None
+            ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in
+            the order of ``classes_``. The answer is then the class of the least expected cost.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_samples,)
+            Predicted labels; an indicator matrix, where the model was fitted to one.
+        """
+        if cost_matrix is None:
+            return self._label(self.predict_proba(X))
+        check_is_fitted(self, "stages_")
+        return self._cheapest(X, cost_matrix)
+
+    def _cheapest(self, X: Any, cost_matrix: Any) -> np.ndarray:
+        costs = check_cost_matrix(cost_matrix, len(self.classes_))  # before the work of predicting
+        return self.classes_.take(min_expected_cost(self.predict_proba(X), costs))
 
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The decision function after each round."""
         for scores in self._staged_scores(X):
-            yield self._decision(scores)
+            yield self.decision(scores)
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Class probabilities after each round."""
@@ -123,9 +144,12 @@ class FittedBooster(Hooks):
 
     @property
     def estimators_(self) -> list[Any]:
-        """The weak hypotheses: grown trees, or fitted scikit-learn estimators."""
-        answers = [stage.answer for stage in self.stages_]
-        return [a.estimator if isinstance(a, ForeignAnswer) else a for a in answers]
+        """The weak hypotheses: grown trees, or fitted scikit-learn estimators.
+
+        Where several problems are boosted side by side, or there is one question per label, an
+        entry is the list of their hypotheses, None where there is none.
+        """
+        return [_hypothesis(stage.answer) for stage in self.stages_]
 
     @property
     def estimator_weights_(self) -> np.ndarray:
@@ -142,6 +166,6 @@ class FittedBooster(Hooks):
         """Share of each feature in the decrease of impurity, weighted by the steps."""
         check_is_fitted(self, "stages_")
         total = np.zeros(self.n_features_in_)
-        for stage in self.stages_:
-            total += abs(stage.step) * stage.answer.importances(self.n_features_in_)
+        for part in (part for stage in self.stages_ for part in stage.parts if part):
+            total += abs(part.step) * part.answer.importances(self.n_features_in_)
         return total / total.sum() if total.sum() > 0 else total

@@ -1,15 +1,16 @@
 """The hooks of a booster: the lines of a paper's pseudocode."""
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from steadyboost.core.rows import Rows
+from steadyboost.core.rows import Block, Rows
 from steadyboost.core.scores import add_votes, softmax
 from steadyboost.learners.base import Learner, Question
 
 if TYPE_CHECKING:
-    from steadyboost.core.loop import Boosting, Round, Stage
+    from steadyboost.core.loop import Boosting, Round
+    from steadyboost.core.stages import Stage
 
 
 class Hooks:
@@ -21,12 +22,41 @@ class Hooks:
 
     stops_when_perfect: ClassVar[bool] = True  # or go on, with a clipped error
     weighs_pairs: ClassVar[bool] = False  # whether it weighs (row, label) pairs
+    has_memory: ClassVar[bool] = False  # whether it remembers more of a row than its scores
+    takes_label_sets: ClassVar[bool] = False  # whether rows may have several labels
     n_estimators: int
     n_classes_: int
 
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Logarithm of each row's weight, (n,), up to a constant, from the scores as they stand."""
         raise NotImplementedError
+
+    def check_costs(self, costs: Any, y: np.ndarray) -> np.ndarray | None:
+        """What the labels of each row cost, as passed to ``fit``; most boosters know of none."""
+        return None
+
+    def classes_in(self, y: np.ndarray) -> np.ndarray:
+        """The labels that there are."""
+        return np.unique(y)
+
+    def prepare(self) -> None:
+        """Set what follows from the classes alone, before there are rows."""
+
+    def n_outputs(self) -> int:
+        """Columns of scores."""
+        return self.n_classes_
+
+    def n_columns(self, n_rounds: int | None = None) -> int:
+        """Those, and after them what else ``add`` keeps of a row in so many rounds (None: all)."""
+        return self.n_outputs()
+
+    def n_parts(self, t: int) -> int:
+        """Answers in the stage of round t, from 0, where a stage has several."""
+        return self.n_outputs()
+
+    def problems(self, rows: Rows) -> list[Rows]:
+        """What is boosted side by side: by default the rows as they are."""
+        return [rows]
 
     def tune(self, rows: Rows, learner: Learner) -> None:
         """Set what is chosen from the training rows before the first round."""
@@ -35,21 +65,58 @@ class Hooks:
         """Rounds at the most."""
         return self.n_estimators
 
+    def rounds_name(self) -> str:
+        """The parameter that says so."""
+        return "n_estimators"
+
     def finish(self, run: "Boosting") -> None:
         """Set what is known only after the last round."""
 
+    def boost(self, run: "Boosting", round_: "Round") -> bool:
+        """One round; whether it must be the last. By default: ask, decide on the step, add."""
+        return run.ask_all(round_)
+
+    def is_done(self, run: "Boosting") -> bool:
+        """Whether nothing is left to learn."""
+        return not run.open_problems()
+
+    def weigh_block(self, block: Block) -> np.ndarray:
+        """Logarithms of the weights of a block of rows."""
+        return self.log_weights(block.scores, block.y)
+
     def question(self, rows: Rows, round_: "Round") -> Question:
         """What the weak learner is asked; by default to name the class of weighted rows."""
-        rows.weigh(self.log_weights)
+        rows.weigh(self.weigh_block)
         return Question(rows.y, rows.weights, self.n_classes_, np.ones(self.n_classes_))
 
     def step(self, question: Question, error: float) -> float | None:
         """How much an answer with this weighted error counts; None if it has no edge."""
         raise NotImplementedError
 
+    def step_on(
+        self, rows: Rows, question: Question, votes: np.ndarray, error: float
+    ) -> float | None:
+        """As ``step``, for boosters that look at more than the error.
+
+        A perfect answer would count infinitely: where it is the last, it counts as one that is
+        wrong in half a row.
+        """
+        return self.step(question, rows.floored(error) if self.stops_when_perfect else error)
+
+    def remember(self, rows: Rows, stage: "Stage") -> None:
+        """Keep what later rounds need beside the scores; the weights are still the round's own."""
+
     def add(self, scores: np.ndarray, stage: "Stage", votes: np.ndarray) -> None:
         """Add a stage to the scores, in training and in prediction alike."""
         add_votes(scores, votes, stage.code, stage.step)
+
+    def wrong(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Which rows the scores get wrong."""
+        return self.probabilities(scores).argmax(axis=1) != y
+
+    def decision(self, scores: np.ndarray) -> np.ndarray:
+        """What ``decision_function`` gives for scores."""
+        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores.copy()
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """Class probabilities from scores."""

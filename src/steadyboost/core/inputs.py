@@ -7,7 +7,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing, check_random_state, compute_sample_weight, get_tags
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     _check_sample_weight,
     _num_samples,
@@ -20,11 +20,15 @@ from steadyboost.learners.prepare import as_frame
 
 
 class Sample(NamedTuple):
-    """Checked rows, their labels and weights (None: all equal)."""
+    """Checked rows, their labels and weights (None: all equal), and costs of labels, if any.
+
+    Labels are (n,), or (n, labels) with 1 where a row has the label.
+    """
 
     X: Any
     y: np.ndarray
     weights: np.ndarray | None
+    costs: np.ndarray | None = None
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -46,11 +50,15 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     return X
 
 
-def check_labels(y: Any, X: Any) -> np.ndarray:
-    """One label per row of X."""
+def check_labels(y: Any, X: Any, several: bool = False) -> np.ndarray:
+    """One label per row of X; or, if ``several`` are allowed, an indicator matrix."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     check_consistent_length(X, y)
+    if several and len(np.shape(y)) == 2:
+        dense = y.toarray() if issparse(y) else np.asarray(y)
+        if type_of_target(dense) == "multilabel-indicator":
+            return (dense != 0).astype(np.int32)
     y = column_or_1d(y, warn=True)
     if y.dtype.kind == "O" and any(label is None or label != label for label in y.tolist()):
         raise ValueError("y contains missing labels (None or NaN); drop those rows.")
@@ -78,6 +86,11 @@ def with_class_weight(
     """Row weights times those of the rows' classes."""
     if class_weight is None:
         return weights
+    if y.ndim == 2:
+        raise ValueError(
+            f"class_weight={class_weight!r} is for rows of one class each, but y has several "
+            "labels per row; pass sample_weight instead."
+        )
     by_class = compute_sample_weight(class_weight, y)
     if not (np.isfinite(by_class).all() and (by_class >= 0).all() and by_class.any()):
         raise ValueError(
@@ -102,18 +115,54 @@ def without_weightless(sample: Sample) -> Sample:
 def split_off(y: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows for training and for validation, stratified where the classes have rows enough.
 
-    Each class keeps a row in training.
+    Each class keeps a row in training. Sets of labels are not stratified.
     """
-    n, counts = len(y), np.unique(y, return_counts=True)[1]
+    n = len(y)
     n_held = min(ceil(fraction * n), n - 1)
     if n_held == 0:
         return np.arange(n), np.arange(0)
+    if y.ndim == 2:
+        order = np.random.RandomState(seed).permutation(n)
+        return np.sort(order[n_held:]), np.sort(order[:n_held])
+    counts = np.unique(y, return_counts=True)[1]
     enough = counts.min() >= 2 and min(n_held, n - n_held) >= len(counts)
     train, held_out = train_test_split(
         np.arange(n), test_size=n_held, random_state=seed, stratify=y if enough else None
     )
     lost = ~np.isin(y[held_out], y[train])
     return np.sort(np.append(train, held_out[lost])), np.sort(held_out[~lost])
+
+
+def set_aside(sample: Sample, fraction: float, seed: int) -> tuple[Sample, Sample]:
+    """Rows to train on, and rows to stop early by."""
+    if len(sample.y) < 2:
+        raise ValueError(
+            "early_stopping=True needs at least 2 rows to set some aside; got 1. "
+            "Pass early_stopping=False."
+        )
+    train, held = split_off(sample.y, fraction, seed)
+    if not len(held):
+        raise ValueError(
+            "early_stopping=True found no row to set aside: each class has to keep one. "
+            "Pass X_val and y_val, or early_stopping=False."
+        )
+    return Sample(*take_rows(train, *sample)), Sample(*take_rows(held, *sample))
+
+
+def class_indices(y: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
+    """The place of each label among the classes."""
+    last = len(classes) - 1
+    try:
+        indices = np.searchsorted(classes, y).clip(max=last)
+    except TypeError:  # labels of another type than the classes
+        indices = np.zeros(len(y), dtype=int)
+    unknown = np.unique(y[classes[indices] != y])
+    if len(unknown):
+        raise ValueError(
+            f"{name} has labels that the training rows do not have: {unknown[:5].tolist()}; "
+            f"known are {classes[:5].tolist()}. Drop those rows or add them to training."
+        )
+    return indices.astype(np.int32)
 
 
 def seed_from(random_state: Any) -> int:

@@ -4,32 +4,21 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from steadyboost.core.history import History
 from steadyboost.core.rows import Block, Rows
-from steadyboost.core.scores import weighted_error, worth
+from steadyboost.core.scores import PERFECT, weighted_error, worth
+from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Learner, Question
+from steadyboost.learners.many import stacked
 
 if TYPE_CHECKING:
     from steadyboost.core.callbacks import Callback
     from steadyboost.core.estimator import BoostingClassifier
-
-PERFECT = 1e-12  # an error below this is rounding
-
-
-@dataclass(frozen=True)
-class Stage:
-    """What one round added: an answer, what it says of each class, and how much it counts."""
-
-    answer: Answer
-    code: np.ndarray
-    step: float
-    error: float
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 class Seeds:
@@ -61,14 +50,48 @@ class Round:
         """Draws of the loop and the booster; the weak learner has the seed to itself."""
         return np.random.Generator(np.random.Philox(key=[self.seed, 1]))
 
+    def of(self, problem: int) -> "Round":
+        """The same round of one of several problems."""
+        draw = np.random.SeedSequence([self.seed, problem]).generate_state(1)[0]
+        return Round(self.t, int(draw >> 1))
+
     def draw_counts(self, weights: np.ndarray) -> np.ndarray:
         """How often each row is in a bootstrap drawn by the weights."""
         return self.rng.multinomial(len(weights), weights / weights.sum())
 
 
+def mean_info(asked: Sequence["Asked"]) -> dict[str, Any]:
+    """What goes to the history: numbers, on average over the problems."""
+    if len(asked) == 1:
+        return asked[0].question.info
+    names = asked[0].question.info
+    return {name: float(np.mean([a.question.info[name] for a in asked])) for name in names}
+
+
 def only_question(rows: Rows, round_: Round) -> Question:
     """With one class there is nothing to weigh."""
     return Question(rows.y, np.full(len(rows), 1 / len(rows)), 1, np.ones(1))
+
+
+class Asked(NamedTuple):
+    """A question with the answer that it got; the step is None if there is no edge."""
+
+    question: Question
+    answer: Answer
+    votes: np.ndarray
+    error: float
+    step: float | None
+
+    def stage(self, factor: float) -> Stage | None:
+        if self.step is None:
+            return None
+        question = self.question
+        return Stage(self.answer, question.code, factor * self.step, self.error, question.extra)
+
+    def unhelpful(self) -> Stage:
+        """A stage all the same, where there is none else to keep."""
+        extra = {**self.question.extra, "no_edge": True}
+        return Stage(self.answer, self.question.code, 1.0, self.error, extra)
 
 
 @dataclass
@@ -84,12 +107,20 @@ class Boosting:
     stages: list[Stage] = field(default_factory=list)
     history: History = field(default_factory=History)
     keep: int | None = None  # rounds to keep, where a callback knows better than all
-    question: Question | None = None  # that of the last round, with its weights
+    questions: list[Question] = field(default_factory=list)  # of the last round, with weights
     over: bool = False  # whether the last round was the last that there can be
 
     def __post_init__(self) -> None:
         if self.booster.weighs_pairs and self.rows.n_classes > 1:
             self.rows.keep_raised()
+        self.problems = [self.rows]
+        if self.rows.n_classes > 1:
+            self.problems = self.booster.problems(self.rows)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Weights of the rows in the last round, on average over the problems."""
+        return np.mean([question.weights for question in self.questions], axis=0)
 
     def run(self, callbacks: Sequence["Callback"]) -> None:
         """Boost until a callback stops it, no edge is left, or ``n_rounds`` are done.
@@ -101,7 +132,7 @@ class Boosting:
         inner = [callback for callback in callbacks if callback not in outer]
         for callback in outer:
             callback.on_begin(self)
-        if self.stages and self.stages[0].extra.get("no_edge"):
+        if self.stages and np.any(self.stages[0].extra.get("no_edge")):
             self.stages.clear()  # ask again: the learner may be a better one
             self.history.clear()
         self.replay()
@@ -129,74 +160,108 @@ class Boosting:
             del self.stages[self.keep :]
 
     def is_done(self) -> bool:
-        """Whether the last round was perfect, so that nothing is left to learn."""
+        """Whether nothing is left to learn."""
+        return self.booster.is_done(self)
+
+    def open_problems(self) -> list[int]:
+        """Problems that had an edge in the last round, and were not perfect."""
+        if not self.stages:
+            return list(range(len(self.problems)))
         ends = self.booster.stops_when_perfect or self.rows.n_classes == 1
-        return ends and bool(self.stages) and self.stages[-1].error <= PERFECT
+        parts = enumerate(self.stages[-1].parts)
+        return [p for p, part in parts if part and not (ends and part.error <= PERFECT)]
 
     def replay(self) -> None:
         """Bring the scores up to the stages that are there already (warm start, resume)."""
-        for stage in self.stages:
+        for t, stage in enumerate(self.stages):
+            if self.booster.has_memory:
+                for problem in self.problems:
+                    self.booster.question(problem, self.round(t))
+                self.remember(stage)
             for rows in filter(None, (self.rows, self.validation)):
                 self.add(rows, stage, stage.answer.votes(rows.data))
+
+    def remember(self, stage: Stage) -> None:
+        for problem, part in zip(self.problems, stage.parts, strict=True):
+            if part is not None:
+                self.booster.remember(problem, part)
 
     def round(self, t: int) -> Round:
         return Round(t, self.seeds[t])
 
     def one_round(self) -> bool:
         """One round; whether it must be the last."""
-        booster, rows, round_ = self.booster, self.rows, self.round(len(self.stages))
-        step: float | None
-        ask = booster.question if rows.n_classes > 1 else only_question
-        self.question = question = ask(rows, round_)
+        round_ = self.round(len(self.stages))
+        return self.booster.boost(self, round_) if self.rows.n_classes > 1 else self.ask_all(round_)
+
+    def ask_all(self, round_: Round) -> bool:
+        """A round of each problem that is not over; whether none is left."""
+        n_problems, left = len(self.problems), self.open_problems()
+        rounds = [round_.of(p) for p in left] if n_problems > 1 else [round_]
+        pairs = [(self.problems[p], own) for p, own in zip(left, rounds, strict=True)]
+        asked = self.rows.workers.run(lambda pair: self.ask(*pair), pairs)
+        self.questions = [one.question for one in asked]
+        parts: list[Stage | None] = [None] * n_problems
+        votes: list[np.ndarray | None] = [None] * n_problems
+        for p, one in zip(left, asked, strict=True):
+            parts[p], votes[p] = one.stage(self.booster.learning_rate), one.votes
+        edge = any(parts)
+        if not edge:
+            if self.stages:
+                return True
+            self.warn_of_no_edge(asked[0].error)
+            parts = [one.unhelpful() for one in asked]
+        together = asked[0].votes if n_problems == 1 else stacked(votes, len(self.rows))
+        self.accept(Stage.joined(parts), together, mean_info(asked))
+        return not edge or self.is_done()
+
+    def ask(self, rows: Rows, round_: Round) -> Asked:
+        """Put a problem's question to the weak learner, and decide how much its answer counts."""
+        booster = self.booster
+        question = (booster.question if rows.n_classes > 1 else only_question)(rows, round_)
         counts = round_.draw_counts(question.weights) if booster.resample else None
         answer, votes = self.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
-        error = self.error_of(question, votes)
-        perfect = error <= PERFECT
-        if rows.n_classes == 1:
-            step = 1.0  # nothing to weigh: the one class is always right
-        else:
-            stops = perfect and booster.stops_when_perfect
-            floor = max(PERFECT, 1 / (2 * rows.mass)) if stops else 0.0
-            step = booster.step(question, max(error, floor))
-        if step is None:
-            return self.give_up(question, answer, votes, error)
-        stage = Stage(answer, question.code, booster.learning_rate * step, error)
-        self.accept(stage, votes, question.info)
-        return self.is_done()
+        error = self.error_of(rows, question, votes)
+        if rows.n_classes == 1:  # nothing to weigh: the one class is always right
+            return Asked(question, answer, votes, error, 1.0)
+        step = booster.step_on(rows, question, votes, error)
+        return Asked(question, answer, votes, error, step)
 
-    def error_of(self, question: Question, votes: np.ndarray) -> float:
+    def error_of(self, rows: Rows, question: Question, votes: np.ndarray) -> float:
         """Weighted error of the votes, or the pseudoloss where sets of labels were asked for."""
+        edges = question.edges if question.form == "set" else None
+        named = question.labels(votes) if edges is None else votes
 
         def in_block(block: Block) -> float:
             at = block.rows
-            if question.edges is not None:
-                return worth(question.edges[at], votes[at], question.code)
-            return weighted_error(question.weights[at], votes[at], question.targets[at])
+            if edges is not None:
+                return worth(edges[at], votes[at], question.code)
+            return weighted_error(question.weights[at], named[at], question.targets[at])
 
-        total = float(self.rows.total(in_block))
-        return total if question.edges is None else (1 - total) / 2
+        total = float(rows.total(in_block))
+        return total if edges is None else (1 - total) / 2
 
-    def give_up(self, question: Question, answer: Answer, votes: np.ndarray, error: float) -> bool:
-        """No edge is left: drop the round, but never return an empty ensemble."""
-        if not self.stages:
-            warnings.warn(
-                f"The first weak hypothesis has no edge (weighted error {error:.3g}): the model is "
-                "this hypothesis alone. Use a stronger estimator, such as a deeper tree.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-            stage = Stage(answer, question.code, 1.0, error, {"no_edge": True})
-            self.accept(stage, votes, question.info)
-        return True
+    def warn_of_no_edge(self, error: float) -> None:
+        """An ensemble is never empty: the round is kept, though it should be dropped."""
+        warnings.warn(
+            f"The first weak hypothesis has no edge (weighted error {error:.3g}): the model is "
+            "this hypothesis alone. Use a stronger estimator, such as a deeper tree.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
 
     def accept(self, stage: Stage, votes: np.ndarray, info: dict[str, Any]) -> None:
+        """Add a stage to the scores, the list and the history."""
+        if self.booster.has_memory:
+            self.remember(stage)
         self.add(self.rows, stage, votes)
         if self.validation is not None:
             self.add(self.validation, stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
-        self.history.append(
-            {"round": len(self.stages), "error": stage.error, "step": stage.step, **info}
-        )
+        several = np.ndim(stage.error) or np.ndim(stage.step)
+        parts = [part for part in stage.parts if part] if several else [stage]
+        error, step = np.mean([(part.error, part.step) for part in parts], axis=0).tolist()
+        self.history.append({"round": len(self.stages), "error": error, "step": step, **info})
 
     def add(self, rows: Rows, stage: Stage, votes: np.ndarray) -> None:
         def to_block(block: Block) -> None:
@@ -215,7 +280,7 @@ class Boosting:
         """Weighted share of rows that the ensemble gets wrong so far."""
 
         def in_block(block: Block) -> np.ndarray:
-            wrong = self.booster.probabilities(block.scores).argmax(axis=1) != block.y
+            wrong = self.booster.wrong(block.scores, block.y)
             weights = None if rows.sample_weight is None else rows.sample_weight[block.rows]
             if weights is None:
                 return np.array([wrong.sum(), len(wrong)], dtype=float)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from steadyboost.core.loop import Stage
+    from steadyboost.core.hooks import Hooks
+    from steadyboost.core.stages import Stage
     from steadyboost.learners.prepare import Binner, Encoder
 
 MAX_CUTS = 254
@@ -150,23 +151,35 @@ def check_binner(binner: "Binner", n_features: int) -> None:
         need(np.isfinite(cuts).all() and (cuts[:-1] < cuts[1:]).all(), "cuts must be sorted")
 
 
-def check_code(code: Any, n_classes: int) -> None:
-    """What answers add to the scores: (classes,) or (answers, classes)."""
+def check_code(code: Any, n_outputs: int) -> None:
+    """What answers add to the scores: (outputs,) or (answers, outputs)."""
     need(isinstance(code, np.ndarray), "a code must be an array")
     need(code.dtype == np.float64 or code.dtype.kind in "biu", f"a code of type {code.dtype}")
-    fits = code.ndim in (1, 2) and code.shape[-1] == n_classes and len(code) > 0
-    need(fits, f"a code of shape {code.shape} does not fit {n_classes} classes")
+    fits = code.ndim in (1, 2) and code.shape[-1] == n_outputs and len(code) > 0
+    need(fits, f"a code of shape {code.shape} does not fit {n_outputs} columns of scores")
     need(np.isfinite(code).all(), "a code must be finite")
 
 
-def check_stages(stages: Sequence["Stage"], n_classes: int) -> None:
-    """Codes fit the classes, and the scores stay finite."""
+def n_parts(stage: "Stage") -> int:
+    """Answers of a stage; 0 where it is not made of parts."""
+    return len(getattr(stage.answer, "answers", ()))
+
+
+def check_stages(stages: Sequence["Stage"], booster: "Hooks") -> None:
+    """Codes fit the scores, and the scores stay finite."""
     need(len(stages) > 0, "there must be a stage")
+    several = n_parts(stages[0]) > 0
     total, code, largest = 0.0, None, 0.0
-    for stage in stages:
+    for t, stage in enumerate(stages):
         if stage.code is not code:
             code = stage.code
-            check_code(code, n_classes)
+            check_code(code, 1 if several else booster.n_outputs())
             largest = float(np.abs(code.astype(np.float64)).max())
-        total += abs(float(stage.step)) * largest
+        parts = booster.n_parts(t) if several else 0
+        need(n_parts(stage) == parts, "a stage has parts that it should not have, or too few")
+        own = stage.extra.values() if several else ()
+        arrays = [value for value in own if isinstance(value, np.ndarray)]
+        for number in (stage.step, stage.error, *arrays):
+            need(np.shape(number) in ((), (parts,)), "there must be a number per part")
+        total += float(np.abs(stage.step).max()) * largest
     need(total <= MAX_SCORE, "steps and codes must be finite and of bounded size")

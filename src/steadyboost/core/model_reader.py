@@ -8,7 +8,6 @@ import numpy as np
 
 from steadyboost.core.estimator import BoostingClassifier
 from steadyboost.core.history import History
-from steadyboost.core.loop import Stage
 from steadyboost.core.model_answers import Room, kind_named
 from steadyboost.core.model_archive import MAX_CONTAINERS, ColumnReader, read_archive
 from steadyboost.core.model_checks import (
@@ -27,7 +26,9 @@ from steadyboost.core.model_checks import (
 )
 from steadyboost.core.model_values import build, decode, exported
 from steadyboost.core.model_writer import FORMAT, TABLES, VERSION, is_own
+from steadyboost.core.stages import Stage
 from steadyboost.core.workers import Workers
+from steadyboost.learners.many import Answers
 from steadyboost.learners.prepare import Binner, Encoder
 
 KEYS = {
@@ -81,12 +82,12 @@ def _model(document: dict[str, Any], reader: ColumnReader) -> BoostingClassifier
 def _try(model: BoostingClassifier) -> None:
     """Predict one row, so that values which a booster cannot work with show up here."""
     row = model._data(np.zeros((1, model.n_features_in_)), Workers(1))
-    scores = np.zeros((1, model.n_classes_), order="F")
+    scores = np.zeros((1, model.n_columns(len(model.stages_))), order="F")
     with np.errstate(all="ignore"):
         for stage in model.stages_:
             model.add(scores, stage, stage.answer.votes(row))
         proba = model.probabilities(scores)
-    need(proba.shape == scores.shape and np.isfinite(proba).all(), "it does not predict")
+    need(proba.shape == (1, model.n_classes_) and np.isfinite(proba).all(), "it does not predict")
 
 
 def _record(record: Any) -> dict[str, Any]:
@@ -139,25 +140,52 @@ def _stages(
 ) -> list[Stage]:
     records = need_list(document["stages"], "stages")
     n = len(records)
-    steps = need_array(reader.take("steps", document["steps"]), np.float64, (n,), "steps")
-    errors = need_array(reader.take("errors", document["errors"]), np.float64, (n,), "errors")
+    steps, errors = (_numbers(name, document[name], n, reader) for name in ("steps", "errors"))
     stages: list[Stage] = []
     code = np.empty(0)  # fits nothing: the first stage must bring its own
-    for record, step, error in zip(records, steps.tolist(), errors.tolist(), strict=True):
-        need_keys(record, {"kind", "arrays"} | ({"code", "extra"} & set(record)), "a stage")
+    for record, step, error in zip(records, steps, errors, strict=True):
+        what = {"many"} if "many" in need_object(record, "a stage") else {"kind", "arrays"}
+        need_keys(record, what | ({"code", "extra"} & set(record)), "a stage")
         if "code" in record:
             code = reader.take("code", record["code"])
-            check_code(code, model.n_classes_)
-        answer = _answer(model, record, len(code), reader)
+            check_code(code, 1 if "many" in record else model.n_outputs())
+        n_parts = model.n_parts(len(stages)) if "many" in record else 0
+        own = {name: record[name] for name in what}
+        answer = _answer(model, own, n_parts, len(code), reader)
         extra = _values("extra", record.get("extra", {}), reader)
         stages.append(Stage(answer, code, step, error, extra))
-    check_stages(stages, model.n_classes_)
+    check_stages(stages, model)
     return stages
 
 
+def _numbers(name: str, what: Any, n: int, reader: ColumnReader) -> list[Any]:
+    """A number for each stage, or for each of its parts."""
+    numbers = reader.take(name, what)
+    shape = (n,) if numbers.ndim < 2 else (n, None)
+    numbers = need_array(numbers, np.float64, shape, name)
+    return numbers.tolist() if numbers.ndim == 1 else list(numbers)
+
+
 def _answer(
-    model: BoostingClassifier, record: dict[str, Any], n_answers: int, reader: ColumnReader
+    model: BoostingClassifier,
+    record: dict[str, Any],
+    n_parts: int,
+    n_answers: int,
+    reader: ColumnReader,
 ) -> Any:
+    if "many" in record:
+        several = need_list(record["many"], "many")
+        need(len(several) == n_parts, f"there must be {n_parts} answers in a stage")
+        return Answers(tuple(_one_of(model, one, n_answers, reader) for one in several))
+    return _one_of(model, record, n_answers, reader)
+
+
+def _one_of(
+    model: BoostingClassifier, record: dict[str, Any] | None, n_answers: int, reader: ColumnReader
+) -> Any:
+    if record is None:
+        return None
+    need_keys(record, {"kind", "arrays"}, "an answer")
     kind = kind_named(record["kind"])
     arrays = need_object(record["arrays"], "arrays")
     taken = {name: reader.take(f"{kind.name}.{name}", what) for name, what in arrays.items()}

@@ -10,11 +10,12 @@ import numpy as np
 
 import steadyboost
 from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.loop import Stage
 from steadyboost.core.model_answers import kind_of
 from steadyboost.core.model_archive import NUMERIC, Columns, replacing, write_archive
 from steadyboost.core.model_checks import ModelFileError, check_classes, check_stages
 from steadyboost.core.model_values import encode, encode_params, exported
+from steadyboost.core.stages import Stage
+from steadyboost.learners.many import Answers
 
 FORMAT, VERSION = "steadyboost", 1
 TABLES = {  # attributes that have their own place in a file
@@ -34,7 +35,7 @@ def write_model(
     """Write a booster with these stages and history, and notes of whoever keeps the file."""
     model._validate_params()
     check_classes(model.classes_)
-    check_stages(stages, model.n_classes_)
+    check_stages(stages, model)
     columns = Columns()
     document = {
         **_head(model),
@@ -126,6 +127,8 @@ def _stages(stages: Iterable[Stage], columns: Columns) -> list[dict[str, Any]]:
 
 
 def _answer(answer: Any, columns: Columns) -> dict[str, Any]:
+    if isinstance(answer, Answers):
+        return {"many": [one and _answer(one, columns) for one in answer.answers]}
     kind = kind_of(answer)
     arrays = kind.to_arrays(answer).items()
     put = {name: columns.put(f"{kind.name}.{name}", array) for name, array in arrays}

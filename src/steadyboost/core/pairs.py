@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from steadyboost.core.raised import RaisedScores
+from steadyboost.core.raised import CHUNK, RaisedScores
 from steadyboost.core.rows import Block, Rows
 from steadyboost.trees.jit import kernel
 
@@ -28,13 +28,16 @@ def _sum_by_label(values, factor, y, out):
 
 @kernel
 def _write_edges(values, factor, total, y, out):
+    """Chunk by chunk: pairs lie in columns and edges in rows."""
     k = values.shape[1]
-    for c in range(k):
-        for i in range(len(y)):
-            out[i, c] = -factor[i] * values[i, c]
-    for i in range(len(y)):
-        out[i, k] = factor[i] * total[i]
-        out[i, y[i]] = out[i, k]
+    for start in range(0, len(y), CHUNK):
+        stop = min(start + CHUNK, len(y))
+        for c in range(k):
+            for i in range(start, stop):
+                out[i, c] = -factor[i] * values[i, c]
+        for i in range(start, stop):
+            out[i, k] = factor[i] * total[i]
+            out[i, y[i]] = out[i, k]
 
 
 def log_sum_exp(scores: np.ndarray) -> np.ndarray:

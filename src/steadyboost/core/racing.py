@@ -69,8 +69,7 @@ def race(
 def _advance(goal: int, entry: tuple[Boosting, Any]) -> float:
     """Boost up to ``goal`` rounds; the held-out error then."""
     run, _ = entry
-    done = False
-    while not done and len(run.stages) < goal:
-        done = run.one_round()
+    while not run.over and len(run.stages) < goal:
+        run.over = run.one_round()
     assert run.validation is not None
     return run.error_on(run.validation)

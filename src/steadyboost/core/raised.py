@@ -49,6 +49,19 @@ def _multiply_and_sum(factors, votes, values, y, colors, total, other):
 
 
 @kernel
+def _multiply_named(factors, votes, values):
+    for i in range(len(votes)):
+        vote = np.uint64(votes[i])
+        values[np.uint64(i), vote] *= factors[vote]
+
+
+@kernel
+def _add_own_votes(points, votes, y, own):
+    for i in range(len(y)):
+        own[i] += points[np.uint64(y[i])] * np.float64(votes[i] == y[i])
+
+
+@kernel
 def _add_own(table, votes, y, own):
     for i in range(len(y)):
         own[i] += table[np.uint64(votes[i]), np.uint64(y[i])]
@@ -78,8 +91,13 @@ class RaisedScores:
         """Catch up with votes that have been added to the scores."""
         self.age += 1
         self.drift += abs(step) * float(np.abs(code).max())
-        if votes.ndim == 2 or code.shape[0] != 2 or self.drift > RANGE or self.age > LIFE:
+        multiplies = votes.ndim == 1 and (code.ndim == 1 or len(code) == 2)
+        if not multiplies or self.drift > RANGE or self.age > LIFE:
             self.refresh()
+            return
+        if code.ndim == 1:  # one label per row: nothing to put off
+            _multiply_named(np.exp(step * code), votes, self.values)
+            _add_own_votes(step * code, votes, self.y, self.own)
             return
         if self._pending:  # a replay does not sum
             self.sum_colors(np.zeros(code.shape[1], dtype=np.int8))

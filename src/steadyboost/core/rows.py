@@ -4,7 +4,7 @@ Blocks depend on the number of rows alone, and sums are added block by block in 
 that results do not depend on the number of threads.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from steadyboost.core.raised import RaisedScores
+from steadyboost.core.scores import PERFECT
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 
@@ -28,6 +29,7 @@ class Block:
     base: np.ndarray | None  # log of the user's weights
     scores: np.ndarray
     raised: RaisedScores | None = None  # where a booster weighs (row, label) pairs
+    memory: np.ndarray | None = None  # where a booster keeps more of a row than its scores
 
 
 class Rows:
@@ -40,9 +42,17 @@ class Rows:
         n_classes: int,
         weights: np.ndarray | None,
         workers: Workers,
+        n_outputs: int | None = None,
+        scores: Sequence[np.ndarray] | None = None,
+        costs: np.ndarray | None = None,
     ):
+        """``n_outputs`` columns of scores, one per class by default; or ``scores``, by block.
+
+        ``costs``, where a booster is given any: what each label costs in each row.
+        """
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
-        self.sample_weight = weights
+        self.n_outputs = n_classes if n_outputs is None else n_outputs
+        self.sample_weight, self.costs = weights, costs
         n = len(y)
         self.weights = np.empty(n)
         n_blocks = 1 if n <= BLOCK_ROWS else 2 * -(-n // (2 * BLOCK_ROWS))
@@ -55,7 +65,7 @@ class Rows:
                 slice(a, b),
                 y[a:b],
                 None if base is None else base[a:b],
-                np.zeros((b - a, n_classes), order="F"),
+                np.zeros((b - a, self.n_outputs), order="F") if scores is None else scores[number],
             )
             for number, (a, b) in enumerate(pairwise(bounds.tolist()))
         ]
@@ -75,7 +85,18 @@ class Rows:
     def take(self, rows: np.ndarray, workers: Workers) -> "Rows":
         """Some of the rows, with fresh scores; they share the bins' cuts."""
         weights = None if self.sample_weight is None else self.sample_weight[rows]
-        return Rows(self.data.take(rows), self.y[rows], self.n_classes, weights, workers)
+        costs = None if self.costs is None else self.costs[rows]
+        data, y = self.data.take(rows), self.y[rows]
+        return Rows(data, y, self.n_classes, weights, workers, self.n_outputs, costs=costs)
+
+    def problem(self, p: int, y: np.ndarray) -> "Rows":
+        """The same rows with two classes, and the p-th column of the scores as theirs."""
+        scores = [block.scores[:, p : p + 1] for block in self.blocks]
+        return Rows(self.data, y, 2, self.sample_weight, Workers(1), scores=scores)
+
+    def floored(self, error: float) -> float:
+        """The error, or that of half a row if it is none."""
+        return max(PERFECT, 1 / (2 * self.mass)) if error <= PERFECT else error
 
     def keep_raised(self) -> None:
         """Keep the exponentials of the scores up to date from here on."""
@@ -86,15 +107,15 @@ class Rows:
     def scores(self) -> np.ndarray:
         return np.concatenate([block.scores for block in self.blocks])
 
-    def weigh(self, log_weights: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
-        """Set the weights to exp(log_weights(scores, y)) times the user's, summing to one.
+    def weigh(self, log_weights: Callable[[Block], np.ndarray]) -> None:
+        """Set the weights to exp(log_weights(block)) times the user's, summing to one.
 
         Everything is shifted by the largest exponent before it is raised, so that thousands of
         rounds neither overflow nor underflow.
         """
 
         def raise_block(block: Block) -> tuple[float, float]:
-            logs = log_weights(block.scores, block.y)
+            logs = log_weights(block)
             if block.base is not None:
                 logs = logs + block.base
             top = float(logs.max())

@@ -9,6 +9,7 @@ import numpy as np
 from steadyboost.trees.jit import kernel
 
 ROUNDING = 1e-12  # an edge below this is none
+PERFECT = 1e-12  # an error below this is rounding
 
 
 @kernel
@@ -68,11 +69,16 @@ def weighted_error(weights, votes, targets):
     Four sums, so that none waits for the last, and a product instead of a branch, because which
     rows are wrong cannot be foreseen.
     """
-    lanes = np.zeros(4)
-    for i in range(len(votes)):
-        at = np.uint64(i)
-        lanes[np.uint64(i & 3)] += weights[at] * np.float64(votes[at] != targets[at])
-    return lanes[0] + lanes[1] + lanes[2] + lanes[3]
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    whole = len(votes) - len(votes) % 4
+    for i in range(0, whole, 4):
+        first += weights[i] * (votes[i] != targets[i])
+        second += weights[i + 1] * (votes[i + 1] != targets[i + 1])
+        third += weights[i + 2] * (votes[i + 2] != targets[i + 2])
+        fourth += weights[i + 3] * (votes[i + 3] != targets[i + 3])
+    for i in range(whole, len(votes)):
+        first += weights[i] * (votes[i] != targets[i])
+    return first + second + third + fourth
 
 
 @kernel
@@ -111,3 +117,21 @@ def softmax(scores: np.ndarray) -> np.ndarray:
     np.exp(shifted, out=shifted)
     shifted /= shifted.sum(axis=1, keepdims=True)
     return shifted
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + e**-x), for x of any size."""
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1.0, small) / (1 + small)
+
+
+def one_against_all(scores: np.ndarray) -> np.ndarray:
+    """Probabilities from scores that are half the log-odds of each class against all others.
+
+    Normalised; where rounding makes classes equal, the one with the best score gets more.
+    """
+    proba = softmax(-log_one_plus_exp(-2 * scores))
+    best = scores.argmax(axis=1)
+    tied = np.flatnonzero(proba.argmax(axis=1) != best)
+    proba[tied, best[tied]] = np.nextafter(proba[tied].max(axis=1), 2)
+    return proba

@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.learners.tree import TreeAnswer
+from steadyboost.learners.tree import TreeAnswer, answer_by
 from steadyboost.trees.attribute_test import grow_test
-from steadyboost.trees.tree import GrownTree, Sums
+from steadyboost.trees.tree import Sums
 
 
 def sums_of(question: Question, counts: np.ndarray | None) -> Sums:
@@ -18,14 +18,6 @@ def sums_of(question: Question, counts: np.ndarray | None) -> Sums:
         return Sums.of_channels(edges if counts is None else edges * counts[:, None])
     weights = question.weights if counts is None else counts.astype(float)
     return Sums.of_labels(question.targets, weights, question.n_answers)
-
-
-def answer_by(tree: GrownTree, question: Question) -> TreeAnswer:
-    """A tree as the answer to a question; label sets, where asked for, go to its code."""
-    if question.edges is None:
-        return TreeAnswer(tree, tree.label.astype(np.int32))
-    question.code = (tree.value[:, :-1] > 0).astype(float)
-    return TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
 
 
 class AttributeTest(BaseEstimator):

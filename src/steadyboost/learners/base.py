@@ -51,12 +51,20 @@ class Question:
     """Each row's target in 0 .. n_answers - 1, and how much the row matters.
 
     ``code[a]`` is what answer a adds to each class's score; a 1-D code counts for the answered
-    class alone. ``info`` goes to the history of the round.
+    class alone. ``info`` goes to the history of the round, ``extra`` to its stage, for whatever
+    adds the answer to the scores.
 
-    Where ``edges`` is given, the question is for a *set* of labels instead: ``edges[i, l]`` is
-    what naming label l is worth in row i, and the last column is the row's mass. A learner that
-    can maximise the worth writes the sets that it names to ``code``, one per answer; others name
-    the targets, by their probabilities.
+    Where ``edges`` is given, ``edges[i, l]`` is what naming label l is worth in row i, and the last
+    column is the row's mass. ``form`` says what may be named, and what a learner that can maximise
+    the worth answers:
+
+    ``"set"``     any set of labels; the learner writes its sets to ``code``, one per answer, with 1
+                  for labels in the set and ``absent`` for the others
+    ``"label"``   one label, which is the answer
+    ``"vector"``  a vector of length one over the labels, in place of zeros and ones; the learner
+                  writes its vectors, times the ``code`` that was given, to ``code``
+
+    Others name the targets: one of them, or by their probabilities.
     """
 
     targets: np.ndarray
@@ -65,6 +73,17 @@ class Question:
     code: np.ndarray
     info: dict[str, Any] = field(default_factory=dict)
     edges: np.ndarray | None = None
+    form: str = "set"
+    absent: float = 0.0
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    def labels(self, votes: np.ndarray) -> np.ndarray:
+        """The label that each vote is most for, where it is not for a set."""
+        if self.edges is None or self.form == "label":
+            return votes
+        if votes.ndim == 2:
+            return votes.argmax(axis=1).astype(np.int32)
+        return self.code.argmax(axis=1).astype(np.int32)[votes]
 
 
 class Threads(Protocol):

@@ -170,5 +170,5 @@ class C45(BaseEstimator):
             order=data.once(order_of),
             **self.get_params(),
         )
-        answer = C45Answer(tree, by_share=question.edges is not None)
+        answer = C45Answer(tree, by_share=question.edges is not None and question.form != "label")
         return answer, answer.votes(data)

@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
-from steadyboost.learners.attribute_test import answer_by, sums_of
+from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.learners.tree import TreeAnswer
+from steadyboost.learners.tree import TreeAnswer, answer_by
 from steadyboost.trees.decision_rule import Evidence, grow_rule
 from steadyboost.trees.tree import Sums
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.utils.validation import has_fit_parameter
 
 from steadyboost.learners.base import Data, Question, Threads
@@ -26,6 +27,8 @@ class ForeignAnswer:
         return votes
 
     def importances(self, n_features: int) -> np.ndarray:
+        if isinstance(self.estimator, DummyClassifier):
+            return np.zeros(n_features)
         return self.estimator.feature_importances_
 
 
@@ -43,7 +46,7 @@ class ForeignLearner:
                 f"{type(self.estimator).__name__} does not take sample_weight: each round trains "
                 "on a sample drawn by the weights instead (as resample=True does).",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def answer(
@@ -54,14 +57,17 @@ class ForeignLearner:
         seed: int,
         threads: Threads,
     ) -> tuple[ForeignAnswer, np.ndarray]:
-        estimator = self._fresh(seed)
-        X, y = data.X, question.targets
+        X, y, weights = data.X, question.targets, question.weights
         if counts is None and self.takes_weights:
-            estimator.fit(X, y, sample_weight=question.weights)
+            used = slice(None) if weights.all() else np.flatnonzero(weights)
+            options = {"sample_weight": weights[used]}
         else:
-            drawn = self._drawn(question.weights, counts, seed)
-            estimator.fit(X[drawn], y[drawn])
-        answer = ForeignAnswer(estimator, None if question.edges is None else question.n_answers)
+            used, options = self._drawn(weights, counts, seed), {}
+        only_one = question.edges is None and (y[used] == y[used][0]).all()
+        estimator = DummyClassifier() if only_one else self._fresh(seed)  # others may refuse
+        estimator.fit(X[used], y[used], **options)
+        by_probability = question.edges is not None and question.form != "label"
+        answer = ForeignAnswer(estimator, question.n_answers if by_probability else None)
         return answer, answer.votes(data)
 
     def _drawn(self, weights: np.ndarray, counts: np.ndarray | None, seed: int) -> np.ndarray:

@@ -10,16 +10,19 @@ import numpy as np
 from scipy.sparse import issparse
 
 from steadyboost.learners.sparse import bin_sparse, compress
-from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.binned import Binned, BinnedRows
 from steadyboost.trees.binning import MAX_BINS, assign_bins, find_cuts, padded
 from steadyboost.trees.sparse_binning import find_sparse_cuts
-from steadyboost.trees.tree import Binned, one_by_one
+from steadyboost.trees.tree import one_by_one, parts
 
 SAMPLE_ROWS = 200_000  # enough rows for the quantiles of a column
+BIN_ROWS = 65_536  # that a thread bins at a time
 
 
 def as_frame(X: Any) -> nw.DataFrame | None:
     """``X`` as a narwhals frame (pandas, polars, pyarrow, ...), None if it is not a data frame."""
+    if isinstance(X, np.ndarray):
+        return None  # narwhals takes its time to find out
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 
@@ -112,7 +115,7 @@ class Encoder:
         """Number of categories of each column, 0 for a numeric one."""
         return np.array([len(kept or ()) for kept in self.categories], dtype=np.int64)
 
-    def encode(self, X: Any) -> np.ndarray:
+    def encode(self, X: Any) -> Any:
         """A numeric (n, features) array; ``X`` itself where it is one already, or sparse."""
         frame = as_frame(X)
         _refuse_sparse(X, self.is_categorical)
@@ -226,15 +229,17 @@ class Binner:
         n, n_features = X.shape
         packed = np.zeros(((n_features + 3) // 4, n), dtype=np.uint32)
         bytes_ = packed.view(np.uint8).reshape(len(packed), n, 4)
-
-        def bin_column(f: int) -> bool:
-            cuts, bins = self.cuts[f], bytes_[f // 4, :, f % 4]
-            return assign_bins(_column(X, f), padded(cuts), len(cuts) + 1, bins)
-
         features = np.arange(n_features) if features is None else features
-        missing = np.zeros(n_features, dtype=np.int64)
-        missing[features] = run(bin_column, features.tolist())
-        return Binned(packed, self.n_bins, self.has_missing | missing, self.categorical)
+        cuts, n_bins = padded(*self.cuts), self.n_bins
+
+        def bin_part(rows: slice) -> np.ndarray:
+            missing = np.zeros(n_features, dtype=np.int64)
+            part = np.ascontiguousarray(X[rows], dtype=np.float64)
+            assign_bins(part, features, cuts, n_bins - 1, bytes_[:, rows], missing)
+            return missing
+
+        missing = np.bitwise_or.reduce(run(bin_part, parts(n, -(-n // BIN_ROWS))))
+        return Binned(packed, n_bins, self.has_missing | missing, self.categorical)
 
 
 def _column(X: np.ndarray, f: int) -> np.ndarray:

@@ -9,11 +9,30 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.learners.base import Data, Question, Threads
+from steadyboost.learners.many import stacked
+from steadyboost.trees.many import grow_many
 from steadyboost.trees.prediction import take
 from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree, one_by_one, parts
+from steadyboost.trees.tree import GrownTree, Growth, Space, Sums, grow_tree, one_by_one, parts
 
+FEW_ROWS = 0.5  # share of the rows below which the others are left out
 MANY_ROWS = 100_000  # above which simple passes over the rows are shared between threads
+CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
+
+
+def make_space(data: Data) -> Space:
+    """Kept with the rows from round to round: they are asked about one tree at a time."""
+    return Space()
+
+
+def weighing(weights: np.ndarray) -> np.ndarray | None:
+    """The rows that weigh anything where these are few enough to be told apart; None for all.
+
+    Rows of weight zero do not change a tree, they only take time.
+    """
+    if np.count_nonzero(weights) > FEW_ROWS * len(weights):
+        return None
+    return np.flatnonzero(weights)
 
 
 @dataclass(frozen=True)
@@ -37,6 +56,26 @@ class TreeAnswer:
     def importances(self, n_features: int) -> np.ndarray:
         sums = np.bincount(self.tree.feature, weights=self.tree.gain, minlength=n_features)
         return sums / sums.sum() if sums.sum() > 0 else sums
+
+
+def directions(sums: np.ndarray) -> np.ndarray:
+    """Rows scaled to length one; those of zeros stay."""
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    return sums / np.where(lengths > 0, lengths, 1)
+
+
+def answer_by(tree: GrownTree, question: Question) -> TreeAnswer:
+    """A tree as the answer to a question; sets and vectors, where asked for, go to its code."""
+    if question.edges is None:
+        return TreeAnswer(tree, tree.label.astype(np.int32))
+    worth = tree.value[:, :-1]
+    if question.form == "label":
+        return TreeAnswer(tree, worth.argmax(axis=1).astype(np.int32))
+    if question.form == "set":
+        question.code = np.where(worth > 0, 1.0, question.absent)
+    else:
+        question.code = directions(worth) * question.code
+    return TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
 
 
 class Tree(BaseEstimator):
@@ -124,17 +163,18 @@ class Tree(BaseEstimator):
     ) -> tuple[TreeAnswer, np.ndarray]:
         """Grow a tree; its votes come from the training partition, without a second pass."""
         assert data.binned is not None
-        rows, features = self._draw(data, counts, seed)
         weights = question.weights if counts is None else counts.astype(float)
-        growth = self.growth()
+        rows, features = self._draw(data, counts, seed)
+        rows = weighing(weights) if rows is None else rows
+        growth, space = self.growth(), data.once(make_space)
         n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         if question.edges is None:
             targets, n_answers = question.targets, question.n_answers
-            sums = Sums.of_labels(targets, weights, n_answers, rows, n_parts, threads.run)
+            sums = Sums.of_labels(targets, weights, n_answers, rows, run=threads.run, space=space)
         else:
-            growth = replace(growth, criterion="edge")
-            drawn = 1.0 if counts is None else counts[:, None]
-            sums = Sums.of_channels(question.edges * drawn)
+            growth = replace(growth, criterion=CRITERION[question.form])
+            edges = question.edges
+            sums = Sums.of_channels(edges if counts is None else edges * counts[:, None])
         tree, leaves = grow_tree(
             data.binned,
             sums,
@@ -143,12 +183,26 @@ class Tree(BaseEstimator):
             features=features,
             n_shards=threads.n_threads,
             run=threads.run,
+            space=space,
         )
-        answer = TreeAnswer(tree, tree.label.astype(np.int32))
-        if question.edges is not None:
-            question.code = (tree.value[:, :-1] > 0).astype(float)
-            answer = TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
+        answer = answer_by(tree, question)
         return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
+
+    @property
+    def draws(self) -> bool:
+        """Whether chance has a part in it."""
+        return self.max_samples is not None or self.max_features is not None
+
+    def answer_each(
+        self, data: Data, targets: np.ndarray, weights: np.ndarray, n_answers: int, threads: Threads
+    ) -> tuple[list[TreeAnswer], np.ndarray]:
+        """As ``answer``, without draws, for each column of weights; votes are columns, too."""
+        assert data.binned is not None
+        trees = grow_many(
+            data.binned, targets, weights, n_answers, self.growth(), threads.n_threads, threads.run
+        )
+        answers = [TreeAnswer(tree, tree.label.astype(np.int32)) for tree in trees]
+        return answers, stacked(threads.run(lambda own: own.votes(data), answers), len(data))
 
     def _draw(
         self, data: Data, counts: np.ndarray | None, seed: int
@@ -156,7 +210,7 @@ class Tree(BaseEstimator):
         """Rows and features to learn from, None for all."""
         rows = None if counts is None else np.flatnonzero(counts)
         features, n_features = None, data.X.shape[1]
-        if self.max_samples is not None or self.max_features is not None:
+        if self.draws:
             rng = np.random.default_rng(seed)
             if self.max_samples is not None and self.max_samples < 1:
                 rows = np.arange(len(data)) if rows is None else rows

@@ -5,11 +5,13 @@ import numpy as np
 from steadyboost.trees.jit import inlined, inner, kernel
 
 MAX_BINS = 255
+GRID = 1024  # cells that narrow down where a value falls
+ROWS = 256  # that are binned at a time
 
 
 @inlined
 def count_below(sorted_values, value):
-    """How many of 256 sorted values (padded with inf) are below ``value``: 8 steps, no branch."""
+    """How many of at most 255 sorted values, padded, are below ``value``: 8 steps, no branch."""
     count = np.uint64(0)
     width = np.uint64(128)
     for _ in range(8):
@@ -19,10 +21,11 @@ def count_below(sorted_values, value):
     return count
 
 
-def padded(sorted_values: np.ndarray) -> np.ndarray:
-    """At most 255 sorted values, filled up with inf to 256."""
-    out = np.full(256, np.inf)
-    out[: len(sorted_values)] = sorted_values
+def padded(*columns: np.ndarray) -> np.ndarray:
+    """Rows of at most 255 sorted values, filled up with inf to 512: a search may look beyond."""
+    out = np.full((len(columns), 512), np.inf)
+    for row, values in zip(out, columns, strict=True):
+        row[: len(values)] = values
     return out
 
 
@@ -49,7 +52,7 @@ def add_distinct(values, limit, n_distinct, out):
 def few_distinct(values, limit, out):
     """Write the distinct non-missing values to ``out``, sorted; -1 if more than ``limit``.
 
-    ``out`` has 256 entries, all inf.
+    ``out`` is one row of :func:`padded`, all inf.
     """
     return add_distinct(values, limit, 0, out)
 
@@ -73,7 +76,7 @@ def find_cuts(
     Up to ``max_bins`` distinct values get a bin each. More are cut at weighted quantiles (of the
     rows in ``sample``, if given), at the midpoint between the two neighbouring values.
     """
-    distinct = padded(np.empty(0))
+    distinct = padded(np.empty(0))[0]
     n_distinct = few_distinct(values, max_bins, distinct)
     if n_distinct >= 0:
         return midpoints(distinct[:n_distinct])
@@ -98,16 +101,79 @@ def cuts_between(distinct: np.ndarray, masses: np.ndarray, max_bins: int) -> np.
     return midpoints(distinct)[last_in_bin]
 
 
-@kernel
-def assign_bins(values, cuts, missing_bin, out):
-    """Write ``#{cuts < v}`` for each value, ``missing_bin`` for NaN; whether there was any.
+@inlined
+def _cell_of(value, grid):
+    """Which of GRID cells of equal width a value falls in: never a lower one for a larger value."""
+    low, scale = grid
+    place = (value / 2 - low) * scale  # half of it, lest the difference overflow
+    place = place if place > 0 else 0.0  # or if it is not a number
+    return np.int64(place if place < GRID - 1 else GRID - 1.0)
 
-    ``cuts`` is padded.
+
+@inner
+def _learn_grid(cuts, n_cuts, before):
+    """Write how many cuts are in earlier cells; the grid, and the steps that a search takes then.
+
+    A cut in an earlier cell than a value is below it, one in a later cell is not: only those of
+    its own cell are left to compare.
+    """
+    low = cuts[0] / 2 if n_cuts > 0 else 0.0
+    scale = GRID / (cuts[n_cuts - 1] / 2 - low) if n_cuts > 1 else 0.0
+    grid = (low, scale if scale < np.inf else 0.0)
+    cell, first, most = 0, 0, 0
+    for k in range(n_cuts + 1):
+        at = _cell_of(cuts[k], grid) if k < n_cuts else GRID
+        if at >= cell:
+            most = max(most, k - first)
+            before[cell : at + 1] = k
+            cell, first = at + 1, k
+    steps = 0
+    while most >> steps:
+        steps += 1
+    return grid, steps
+
+
+@inner
+def _assign(values, cuts, n_cuts, before, grid, steps, counts, out):
+    """Write ``#{cuts < v}`` for each value, one more than all for NaN; whether there was any.
+
+    Step by step for all values together: such loops become vector instructions.
     """
     any_missing = False
     for i in range(len(values)):
-        value = values[i]
-        missing = np.isnan(value)
+        counts[i] = before[np.uint64(_cell_of(values[i], grid))]
+    for step in range(steps - 1, -1, -1):
+        width = np.int64(1) << step
+        for i in range(len(values)):
+            counts[i] += width * np.int64(cuts[np.uint64(counts[i] + width - 1)] < values[i])
+    for i in range(len(values)):
+        missing = np.isnan(values[i])
         any_missing |= missing
-        out[i] = missing_bin if missing else count_below(cuts, value)
+        out[i] = n_cuts + 1 if missing else counts[i]
     return any_missing
+
+
+@kernel
+def assign_bins(X, features, cuts, n_cuts, out, missing):
+    """Write the bins of some columns, ``#{cuts < v}``, or one more than the last for NaN.
+
+    ``cuts`` are padded, ``out[f // 4, i, f % 4]`` is the bin of row i, and ``missing`` becomes
+    true for columns with gaps. Few rows at a time, so that all their columns stay in the cache.
+    """
+    before = np.empty((len(features), GRID), dtype=np.uint8)
+    grids = np.empty((len(features), 2))
+    steps = np.empty(len(features), dtype=np.int64)
+    values, counts = np.empty(ROWS), np.empty(ROWS, dtype=np.int64)
+    for k in range(len(features)):
+        f = features[k]
+        (grids[k, 0], grids[k, 1]), steps[k] = _learn_grid(cuts[f], n_cuts[f], before[k])
+    for start in range(0, len(X), ROWS):
+        n = min(ROWS, len(X) - start)
+        for k in range(len(features)):
+            f, grid = features[k], (grids[k, 0], grids[k, 1])
+            for i in range(n):
+                values[i] = X[start + i, f]
+            bins = out[f >> 2, start : start + n, f & 3]
+            missing[f] |= _assign(
+                values[:n], cuts[f], n_cuts[f], before[k], grid, steps[k], counts, bins
+            )

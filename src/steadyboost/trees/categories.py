@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyboost.trees.criteria import EDGE, mass_of
+from steadyboost.trees.criteria import EDGE, NEWTON, mass_of
 from steadyboost.trees.jit import inner
 
 
@@ -42,7 +42,8 @@ def _main_direction(mass, deviation, n):
             start, largest = k, size
     direction = deviation[start].copy()
     for _ in range(10 if n_used > 2 else 0):  # with two classes all bins lie on one line
-        step = np.zeros(n_used)
+        step = np.empty(n_used)
+        step[:] = 0.0
         for k in range(n):
             along = mass[k] * _dot(deviation[k], direction)
             for c in range(n_used):
@@ -62,7 +63,7 @@ def order_categories(hist, n_bins, total, criterion, order):
     2^(n-1) subsets is a prefix; for more it is the heuristic of Coppersmith, Hong & Hosking (1999).
     """
     n_channels = len(total)
-    n_used = n_channels if criterion < EDGE else (n_channels - 1 if criterion == EDGE else 1)
+    n_used = n_channels if criterion < EDGE else (1 if criterion == NEWTON else n_channels - 1)
     mass = np.empty(n_bins)
     deviation = np.empty((n_bins, n_used))
     n = _share_deviations(hist, n_bins, total, criterion, order, mass, deviation)

@@ -9,19 +9,25 @@ ENTROPY   sum v_c ln(v_c / m)           decrease of the weighted entropy (nats)
 ERROR     max v_c                       decrease of the weighted error
 EDGE      sum |v_c|, last channel m     signed edges: AdaBoost.M2 and .MH votes
 NEWTON    v_0^2 / (v_1 + l2), m = v_1   gradient and Hessian sums
+MAX_EDGE  max v_c, last channel m       signed edges where a leaf names one label
+NORM      sqrt(sum v_c^2), last m       signed edges where a leaf names a vector
 ========  ============================  ==========================================
+
+Many splits leave one label the best on both sides and so the same MAX_EDGE; a small share of the
+EDGE score tells them apart.
 """
 
 import numpy as np
 
 from steadyboost.trees.jit import inner
 
-GINI, ENTROPY, ERROR, EDGE, NEWTON = range(5)
+GINI, ENTROPY, ERROR, EDGE, NEWTON, MAX_EDGE, NORM = range(7)
+TIE_SHARE = 1 / 1024
 
 
 @inner
 def mass_of(sums, criterion):
-    if criterion == EDGE:
+    if criterion in (EDGE, MAX_EDGE, NORM):
         return sums[len(sums) - 1]
     if criterion == NEWTON:
         return sums[1]
@@ -29,6 +35,23 @@ def mass_of(sums, criterion):
     for c in range(len(sums)):
         mass += sums[c]
     return mass
+
+
+@inner
+def whole_score(sums, criterion):
+    """Score of one side where it is an integer: added up as such, so that equal splits tie."""
+    score = np.int64(0)
+    if criterion == ERROR:
+        for c in range(len(sums)):
+            score = max(score, sums[c])
+    elif criterion == MAX_EDGE:
+        score = sums[0]
+        for c in range(1, len(sums) - 1):
+            score = max(score, sums[c])
+    else:
+        for c in range(len(sums) - 1):
+            score += abs(sums[c])
+    return score
 
 
 @inner
@@ -53,18 +76,11 @@ def score_of(sums, mass, criterion, l2):
         for c in range(len(sums) - 1):
             score += abs(np.float64(sums[c]))
         return score
+    if criterion == MAX_EDGE:
+        return whole_score(sums, MAX_EDGE) + TIE_SHARE * whole_score(sums, EDGE)
+    if criterion == NORM:
+        for c in range(len(sums) - 1):
+            score += np.float64(sums[c]) ** 2
+        return np.sqrt(score)
     g = np.float64(sums[0])
     return g * g / (sums[1] + l2) if sums[1] + l2 > 0 else 0.0
-
-
-@inner
-def whole_score(sums, criterion):
-    """Score of one side where it is an integer: added up as such, so that equal splits tie."""
-    score = np.int64(0)
-    if criterion == ERROR:
-        for c in range(len(sums)):
-            score = max(score, sums[c])
-    else:
-        for c in range(len(sums) - 1):
-            score += abs(sums[c])
-    return score

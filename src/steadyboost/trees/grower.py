@@ -2,11 +2,12 @@
 
 Structures travel as plain tuples of arrays:
 
-``bins``    (packed, features, layout): the binned rows, the features to use, and per feature
-            (offsets, n_bins, has_missing, categorical); five parts where rows are stored
-            sparsely, see :mod:`steadyboost.trees.sparse_kernels`
-``sums``    (labels, weights, channels, counted): what is added up, as integers; ``channels``
-            replaces labels and weights if it has rows, ``counted`` is empty unless rows count
+``bins``    (packed, features, layout, joint): the binned rows, the features to use, per feature
+            (offsets, n_bins, has_missing, categorical or None), and joint columns; or five
+            parts where rows are stored sparsely, see :mod:`steadyboost.trees.sparse_kernels`
+``sums``    (labels, weights, channels, counted, same_label): what is added up, as integers;
+            ``channels`` replaces labels and weights if it has rows, ``counted`` and its labels are
+            empty unless rows count
 ``rule``    (criterion, l2, min_mass, min_count)
 ``limits``  (max_depth, max_leaves, best_first)
 ``tree``    (feature or -1, children, left_set, totals, gain, depth), an entry per node
@@ -17,6 +18,7 @@ import numpy as np
 from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.histogram import add_dense, add_labels
 from steadyboost.trees.jit import inner, kernel, shared
+from steadyboost.trees.joint import joint_pays, take_margins
 from steadyboost.trees.sparse_kernels import column_of, fill_sparse
 from steadyboost.trees.splitting import SET_WORDS, best_split, contains, gain_of
 
@@ -39,20 +41,27 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
     if len(bins) == 5:  # known when this is compiled
         fill_sparse(bins, sums, rows, n_channels, hist)
         return
-    packed, features, layout = bins
-    labels, weights, channels, counted = sums
+    packed, features, layout, joint = bins
+    labels, weights, channels, counted, same_label = sums
     offsets = layout[0]
-    for cell in range(len(hist)):
-        hist[cell] = 0
+    hist[:] = 0
     if len(channels) > 0:
         add_dense(packed, features, offsets, rows, channels, hist)
-    n_added, width, out = weights, n_channels, hist
+    joined = joint_pays(joint, len(rows), len(features), n_channels)
+    columns, own_offsets = features, offsets
+    if joined:
+        packed, columns, own_offsets, _ = joint
+    added, width, out = weights, n_channels, hist
     for kind in range(2):  # sums, then counts: one call, lest it be compiled twice
-        if len(n_added) > 0:
-            add_labels(packed, features, offsets, rows, labels, n_added, width, out)
+        if len(added) > 0:
+            into = np.empty(own_offsets[-1] * width, dtype=np.int64) if joined else out
+            into[:] = 0
+            add_labels(packed, columns, own_offsets, rows, labels, added, width, into)
+            if joined:
+                take_margins(joint, into, offsets, width, out)
         if kind == 0:
-            n_added, width, out = counted, np.int64(1), hist[offsets[-1] * n_channels :]
-            labels = np.zeros(len(counted), dtype=np.int32)
+            added, width, out = counted, np.int64(1), hist[offsets[-1] * n_channels :]
+            labels = same_label
 
 
 @shared
@@ -193,12 +202,12 @@ def _send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_r
 
 
 @kernel
-def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
+def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row):
     """Grow one tree on ``rows`` (reordered in place); returns its number of nodes.
 
-    ``tree`` holds the root's totals and room for the rest, ``span`` each node's range in
-    ``rows``. Best first keeps a histogram per open leaf; depth first, which grows the same tree
-    where leaves are not limited, keeps one per level.
+    ``scratch`` is as long as ``rows``; ``tree`` holds the root's totals and room for the rest,
+    ``span`` each node's range in ``rows``. Best first keeps a histogram per open leaf; depth first,
+    which grows the same tree where leaves are not limited, keeps one per level.
     """
     feature, _, left_sets, totals, gain, depth = tree
     capacity, n_channels = totals.shape
@@ -210,7 +219,6 @@ def grow(bins, sums, rows, rule, limits, tree, span, node_of_row):
     cells = bins[2][0][-1] * (n_channels + (1 if len(sums[3]) > 0 else 0))
     pool = np.empty((2, cells), dtype=np.int64)
     open_nodes = np.empty(capacity, dtype=np.int64)
-    scratch = np.empty(len(rows), dtype=np.int32)
     n_free, n_open = np.int64(2), np.int64(0)
     n_nodes, n_leaves, first = np.int64(1), np.int64(1), np.int64(0)
     small, large = first, first  # the root is its own smaller child

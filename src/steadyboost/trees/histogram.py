@@ -7,31 +7,55 @@ sums) it adds a vector.
 
 import numpy as np
 
-from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.jit import inlined, inner, kernel
 
 BLOCK = 16384
+
+
+@inlined
+def _factors(total):
+    """Two factors that make 2**60 of ``total``: one alone might overflow."""
+    lift = 2.0**600 if total < 1e-200 else 1.0
+    return lift, 2.0**60 / (total * lift) if total > 0 else 0.0
 
 
 @kernel
 def to_fixed_point(values, total, out):
     """Integers proportional to ``values``, scaled so that ``total`` becomes 2**60."""
+    lift, factor = _factors(total)
     for i in range(len(values)):
-        out[i] = np.int64(np.rint(values[i] / total * 2.0**60)) if total > 0 else 0
+        out[i] = np.int64(np.rint(values[i] * lift * factor))
 
 
 @kernel
-def sum_labels(labels, weights, rows, out):
-    """Total weight of each label.
+def fix_weights(weights, labels, total, out, lanes):
+    """As to_fixed_point; also adds each label's weight to one of four ``lanes``.
 
-    Four sums side by side: neighbouring rows often have the same label, and an addition to a
-    cell must wait for the one before.
+    Neighbouring rows often have the same label, and an addition to a cell must wait for the one
+    before: with four cells per label it seldom has to.
     """
-    lanes = np.zeros((4, len(out)), dtype=np.int64)
+    lift, factor = _factors(total)
+    for i in range(len(weights)):
+        fixed = np.int64(np.rint(weights[i] * lift * factor))
+        out[i] = fixed
+        lanes[np.uint64(i & 3), np.uint64(labels[i])] += fixed
+
+
+@kernel
+def sum_labels(labels, weights, rows, lanes):
+    """Add the weight of each label among the listed rows to one of four ``lanes``."""
     for k in range(len(rows)):
         row = np.uint64(rows[k])
         lanes[np.uint64(k & 3), np.uint64(labels[row])] += weights[row]
-    for c in range(len(out)):
-        out[c] = lanes[0, c] + lanes[1, c] + lanes[2, c] + lanes[3, c]
+
+
+@kernel
+def absolute_total(values):
+    """Sum of the absolute values; four sums side by side, so that none waits for the last."""
+    lanes = np.zeros(4)
+    for i in range(len(values)):
+        lanes[np.uint64(i & 3)] += abs(values[i])
+    return lanes[0] + lanes[1] + lanes[2] + lanes[3]
 
 
 @kernel

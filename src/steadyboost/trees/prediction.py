@@ -1,21 +1,28 @@
-"""Walking grown trees on binned rows."""
+"""Walking grown trees on binned rows.
+
+A tree travels as (feature, children, left_set, depth). A row ends in a *place*: the leaf itself,
+or, in a tree of few leaves, the set of leaves that no split of the tree has ruled out, of which
+its own is the first from the left (Lucchese et al. 2015, QuickScorer). All splits are decided for
+many rows at a time, without a branch.
+"""
 
 import numpy as np
 
-from steadyboost.trees.jit import inner, kernel
-from steadyboost.trees.splitting import contains
+from steadyboost.trees.jit import inlined, inner, kernel
+from steadyboost.trees.splitting import SET_WORDS, contains
 
-FEW_SPLITS = 8  # whose outcomes fit one byte
-CHUNK = 2048  # rows whose outcomes stay in the first-level cache
+FEW_LEAVES = 8  # of which a set fits one byte
+CHUNK = 2048  # rows whose places stay in the first-level cache
 
 
 @inner
-def _walk(packed, feature, children, left_set, depth, start, stop, out):
+def _walk(packed, start, stop, tree, places):
     """Leaf of each row, step by step.
 
     Leaves point to themselves, so every row takes ``depth`` steps without a branch, and the
     processor works on several rows at once.
     """
+    feature, children, left_set, depth = tree
     for i in range(start, stop):
         node = np.uint64(0)
         row = np.uint64(i)
@@ -26,7 +33,7 @@ def _walk(packed, feature, children, left_set, depth, start, stop, out):
             word = left_set[node, np.uint64(bin_ >> np.uint32(5))]
             left = (word >> (bin_ & np.uint32(31))) & np.uint32(1)
             node = np.uint64(children[node, np.uint64(np.uint32(1) - left)])
-        out[row] = node
+        places[np.uint64(i - start)] = node
 
 
 @inner
@@ -35,82 +42,146 @@ def _describe(left_set):
 
     (0, 257) if it is not of that form.
     """
-    end = 0
-    while end < 256 and contains(left_set, end):
-        end += 1
-    other, n_others = 256, 0
-    for b in range(end, 256):
-        if contains(left_set, b):
-            other = b
-            n_others += 1
-    return (end, other) if n_others < 2 else (0, 257)
+    word = 0
+    while word < SET_WORDS and left_set[word] == np.uint32(0xFFFFFFFF):
+        word += 1
+    at, other = 32 * word, 256
+    rest = left_set[word] if word < SET_WORDS else np.uint32(0)
+    while rest & np.uint32(1):
+        rest >>= np.uint32(1)
+        at += 1
+    end = at
+    while word < SET_WORDS:
+        if rest != 0 and other < 256:
+            return 0, 257
+        if rest != 0:
+            other = at
+            while not rest & np.uint32(1):
+                rest >>= np.uint32(1)
+                other += 1
+            if rest != 1:
+                return 0, 257
+        word += 1
+        at = 32 * word
+        rest = left_set[word] if word < SET_WORDS else np.uint32(0)
+    return end, other
 
 
 @inner
-def _mark_outcomes(words, shift, left_set, bit, outcomes):
-    """Set ``bit`` in the outcome of each row that goes left."""
+def _rule_out(words, shift, left_set, kept, places):
+    """Keep only the leaves in ``kept`` for rows that go right."""
     end, other = _describe(left_set)
     low, extra = np.uint32(end), np.uint32(other)
     if other <= 256:  # compare: this loop becomes vector instructions
         for j in range(len(words)):
             bin_ = (words[j] >> shift) & np.uint32(255)
             left = np.uint32(bin_ < low) | np.uint32(bin_ == extra)
-            outcomes[j] |= left * bit
+            places[j] &= kept | (np.uint32(0) - left)
     else:
         for j in range(len(words)):
             bin_ = (words[j] >> shift) & np.uint32(255)
-            outcomes[j] |= np.uint32(contains(left_set, np.int64(bin_))) * bit
+            left = np.uint32(contains(left_set, np.int64(bin_)))
+            places[j] &= kept | (np.uint32(0) - left)
 
 
 @inner
-def _leaf_of_outcomes(children, splits, n_splits, leaves):
-    """The leaf for each combination of outcomes of the splits."""
-    for outcome in range(1 << n_splits):
-        node = np.int64(0)
-        k = 0
-        while k < n_splits:
-            k = 0
-            while k < n_splits and splits[k] != node:
-                k += 1
-            if k < n_splits:
-                node = np.int64(children[node, 1 - ((outcome >> k) & 1)])
-        leaves[outcome] = node
+def _number_leaves(children, leaves):
+    """For each node its leaves, numbered from the left: the first, and how many."""
+    first, count = leaves[0], leaves[1]
+    for node in range(len(children) - 1, -1, -1):  # children come after their parent
+        left, right = children[node]
+        count[node] = 1 if left == node else count[left] + count[right]
+    first[0] = 0
+    for node in range(len(children)):
+        left, right = children[node]
+        if left != node:
+            first[left], first[right] = first[node], first[node] + count[left]
 
 
 @inner
-def _apply_few(packed, feature, children, left_set, splits, n_splits, out):
-    """Leaf of each row from the outcomes of all splits, chunk by chunk and split by split."""
-    leaves = np.empty(1 << FEW_SPLITS, dtype=np.int32)
-    _leaf_of_outcomes(children, splits, n_splits, leaves)
-    outcomes = np.empty(CHUNK, dtype=np.uint32)
-    for start in range(0, packed.shape[1], CHUNK):
-        stop = min(start + CHUNK, packed.shape[1])
-        for j in range(stop - start):
-            outcomes[j] = np.uint32(0)
-        for k in range(n_splits):
-            f = np.int64(feature[splits[k]])
-            words = packed[f >> 2, start:stop]
-            shift = np.uint32(8 * (f & 3))
-            bit = np.uint32(1) << np.uint32(k)
-            _mark_outcomes(words, shift, left_set[splits[k]], bit, outcomes)
-        for j in range(stop - start):
-            out[np.uint64(start + j)] = leaves[np.uint64(outcomes[j])]
+def _sift(packed, start, stop, tree, values, scratch):
+    """Leaves that no split rules out, as a set of bits; the value of the first for every set."""
+    feature, children, left_set, _ = tree
+    places, by_place, leaves = scratch
+    _number_leaves(children, leaves)
+    first, count = leaves[0], leaves[1]
+    for j in range(stop - start):
+        places[j] = np.uint32(255)
+    for node in range(len(children)):
+        left = children[node, 0]
+        if left == node:
+            for set_ in range(1 << first[node], 256, 2 << first[node]):
+                by_place[set_] = values[node]
+            continue
+        f = np.int64(feature[node])
+        lost = np.uint32(((1 << count[left]) - 1) << first[left])
+        words, shift = packed[f >> 2, start:stop], np.uint32(8 * (f & 3))
+        _rule_out(words, shift, left_set[node], ~lost, places[: stop - start])
+
+
+@inlined
+def _find_places(packed, start, stop, tree, values, scratch):
+    """Where rows end, as places of the array that is returned: the ``values`` of the leaves."""
+    if len(values) < 2 * FEW_LEAVES:
+        _sift(packed, start, stop, tree, values, scratch)
+        return scratch[1]
+    _walk(packed, start, stop, tree, scratch[0])
+    return values
+
+
+@inner
+def _scratch():
+    """Places of a chunk's rows, values by place, and the leaves below each node."""
+    places = np.empty(CHUNK, dtype=np.uint32)
+    by_place = np.empty(256, dtype=np.int32)
+    return places, by_place, np.empty((2, 2 * FEW_LEAVES), dtype=np.int64)
 
 
 @kernel
-def apply(packed, feature, children, left_set, depth, out):
+def apply(packed, tree, out):
     """Write the leaf of each row."""
-    splits = np.empty(FEW_SPLITS, dtype=np.int64)
-    n_splits = 0
-    for node in range(len(children)):
-        if children[node, 0] != node:
-            if n_splits < FEW_SPLITS:
-                splits[n_splits] = node
-            n_splits += 1
-    if n_splits <= FEW_SPLITS:
-        _apply_few(packed, feature, children, left_set, splits, n_splits, out)
+    scratch = _scratch()
+    places = scratch[0]
+    nodes = np.arange(len(tree[0])).astype(np.int32)
+    for start in range(0, packed.shape[1], CHUNK):
+        stop = min(start + CHUNK, packed.shape[1])
+        leaves = _find_places(packed, start, stop, tree, nodes, scratch)
+        for j in range(stop - start):
+            out[start + j] = leaves[np.uint64(places[j])]
+
+
+@inner
+def _add_chunk(places, votes, table, one_each, scores):
+    """Add the row of each vote to all classes; ``one_each``: one entry to the class voted for."""
+    if one_each:
+        for j in range(len(scores)):
+            vote = np.uint64(votes[np.uint64(places[j])])
+            scores[np.uint64(j), vote] += table[np.uint64(0), vote]
     else:
-        _walk(packed, feature, children, left_set, depth, 0, packed.shape[1], out)
+        for c in range(scores.shape[1]):
+            for j in range(len(scores)):
+                vote = np.uint64(votes[np.uint64(places[j])])
+                scores[np.uint64(j), np.uint64(c)] += table[vote, np.uint64(c)]
+
+
+@kernel
+def add_trees(packed, trees, starts, tables, one_each, scores):
+    """Add what each of many trees votes for, tree by tree, to rows of scores.
+
+    ``trees`` is (feature, children, left_set, depth, vote) with the nodes of all trees, and
+    ``tables`` what votes add, in a row for each of a tree's votes or one for all. ``starts`` has
+    where each tree begins in both.
+    """
+    feature, children, left_set, depth, vote = trees
+    scratch = _scratch()
+    for start in range(0, packed.shape[1], CHUNK):
+        stop = min(start + CHUNK, packed.shape[1])
+        for t in range(len(depth)):
+            own = slice(starts[t, 0], starts[t + 1, 0])
+            tree = (feature[own], children[own], left_set[own], np.int64(depth[t]))
+            votes = _find_places(packed, start, stop, tree, vote[own], scratch)
+            table = tables[starts[t, 1] : starts[t + 1, 1]]
+            _add_chunk(scratch[0], votes, table, one_each, scores[start:stop])
 
 
 @kernel

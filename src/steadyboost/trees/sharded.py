@@ -45,14 +45,17 @@ class Node:
 
 
 class Shard:
-    """Some of the rows of a training set."""
+    """Some of the rows of a training set, and their histogram to begin with."""
 
-    def __init__(self, bins: tuple, sums: tuple, rows: np.ndarray, n_channels: int, n_cells: int):
-        self.bins, self.sums, self.rows = bins, sums, rows
-        self.n_channels, self.n_cells = n_channels, n_cells
-        self.scratch = np.empty_like(rows)
+    def __init__(
+        self, bins: tuple, sums: tuple, rows: np.ndarray, scratch: np.ndarray, n_channels: int
+    ):
+        self.bins, self.sums, self.rows, self.scratch = bins, sums, rows, scratch
+        self.n_channels = n_channels
+        self.n_cells = int(bins[2][0][-1]) * (n_channels + (len(sums[3]) > 0))
         self.span = {0: (0, len(rows))}
         self.hists: dict[int, np.ndarray] = {}
+        self.fill(0)
 
     def rows_of(self, node: int) -> np.ndarray:
         start, stop = self.span[node]
@@ -78,9 +81,11 @@ class Shard:
             subtract(parent, self.hists[small])
             self.hists[2 * node.left + 1 - small] = parent
 
-    def settle_all(self, node_of_row: np.ndarray) -> None:
+    def settle_all(self, places: np.ndarray, node_of_row: np.ndarray) -> None:
+        """Write where each row ends, by the places of nodes in the finished tree."""
         for node in self.span:
             node_of_row[self.rows_of(node)] = node
+        rename(places, self.rows, node_of_row)
 
 
 class ShardedGrowth:
@@ -97,11 +102,9 @@ class ShardedGrowth:
     def grow(self, tree: tuple, node_of_row: np.ndarray) -> int:
         self.nodes = [Node(tree[3][0].copy(), 0)]
         if self.may_split(0):
-            self.run(lambda shard: shard.fill(0), self.shards)
             self.search([0])
             while chosen := self.promising():
                 self.search(self.split(chosen, node_of_row))
-        self.run(lambda shard: shard.settle_all(node_of_row), self.shards)
         return self.assemble(tree, node_of_row)
 
     def may_split(self, at: int) -> bool:
@@ -197,7 +200,7 @@ class ShardedGrowth:
             left_sets[node.place] = node.left_set
             add_children(tree, node.place, 2 * k + 1, node.left_sums)
         places = self.places(set(order))
-        self.run(lambda shard: rename(places, shard.rows, node_of_row), self.shards)
+        self.run(lambda shard: shard.settle_all(places, node_of_row), self.shards)
         return 2 * len(order) + 1
 
     def places(self, chosen: set[int]) -> np.ndarray:

@@ -3,7 +3,16 @@
 import numpy as np
 
 from steadyboost.trees.categories import order_categories
-from steadyboost.trees.criteria import EDGE, ERROR, GINI, mass_of, score_of, whole_score
+from steadyboost.trees.criteria import (
+    EDGE,
+    ERROR,
+    GINI,
+    MAX_EDGE,
+    TIE_SHARE,
+    mass_of,
+    score_of,
+    whole_score,
+)
 from steadyboost.trees.jit import inlined, inner, shared
 
 SET_WORDS = 8  # 256 bits: one per bin
@@ -16,9 +25,12 @@ def _score_sides(left, right, total, criterion, l2):
         right[c] = total[c] - left[c]
     left_mass = mass_of(left, criterion)
     right_mass = mass_of(right, criterion)
-    if criterion in (ERROR, EDGE):
+    if criterion in (ERROR, EDGE, MAX_EDGE):
         whole = whole_score(left, criterion) + whole_score(right, criterion)
-        return left_mass, right_mass, np.float64(whole)
+        score = np.float64(whole)
+        if criterion == MAX_EDGE:
+            score += TIE_SHARE * (whole_score(left, EDGE) + whole_score(right, EDGE))
+        return left_mass, right_mass, score
     score = score_of(left, left_mass, criterion, l2)
     return left_mass, right_mass, score + score_of(right, right_mass, criterion, l2)
 
@@ -50,6 +62,24 @@ def _number_bins(n_bins, missing_first, order):
     return n_bins + missing_first
 
 
+@inlined
+def _is_categorical(categorical, feature):
+    """Whether a feature is; None stands for none, and then what they need is not compiled."""
+    return categorical[feature] if categorical is not None else False
+
+
+@inlined
+def _order_bins(hist, base, shape, categorical, feature, missing_first, total, criterion, order):
+    """Write the bins in the order in which they are tried; how many."""
+    n_bins, has_missing = shape
+    if categorical is None:
+        return _number_bins(n_bins, missing_first, order)
+    if categorical[feature]:
+        cells = hist[base * len(total) :]
+        return order_categories(cells, n_bins + has_missing, total, criterion, order)
+    return _number_bins(n_bins, missing_first, order)
+
+
 @inner
 def _search(hist, features, layout, total, total_count, rule, order, sides, left_set):
     """Best split over ``features``: (score of both sides, feature or -1, with its left set).
@@ -68,14 +98,11 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
     best_score, best_feature = -np.inf, np.int64(-1)
     for f in features:
         base, length, missing_first = offsets[f], np.int64(0), np.int64(0)
-        for first in range(1 + (has_missing[f] and not categorical[f])):
-            if categorical[f]:
-                cells = hist[base * n_channels : tail]
-                n_order = order_categories(
-                    cells, n_bins[f] + has_missing[f], total, criterion, order
-                )
-            else:
-                n_order = _number_bins(n_bins[f], first, order)
+        is_categorical, shape = _is_categorical(categorical, f), (n_bins[f], has_missing[f])
+        for first in range(1 + (has_missing[f] and not is_categorical)):
+            n_order = _order_bins(
+                hist, base, shape, categorical, f, np.int64(first), total, criterion, order
+            )
             left_count = np.int64(0)
             for c in range(n_channels):
                 left[c] = 0
@@ -111,7 +138,7 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
                     best_score, length, missing_first = score, np.int64(k + 1), np.int64(first)
         if length > 0:
             best_feature = f
-            if not categorical[f]:
+            if not is_categorical:
                 _number_bins(n_bins[f], missing_first, order)
             for word in range(SET_WORDS):
                 left_set[word] = 0
@@ -146,8 +173,8 @@ def _total(counts, offsets, feature):
 def best_split(hist, features, layout, total, rule, left_set, left_sums):
     """Best split of a node over ``features``: (score of both sides, feature); -1 if none.
 
-    ``layout`` is (offsets, n_bins, has_missing, categorical). Writes the bins that go left and
-    their channel sums. Ties go to the lowest feature, then to the shortest prefix of bins.
+    ``layout`` is (offsets, n_bins, has_missing, categorical or None). Writes the bins that go left
+    and their channel sums. Ties go to the lowest feature, then to the shortest prefix of bins.
     """
     offsets, n_bins, has_missing, categorical = layout
     n_channels = len(total)
@@ -165,7 +192,7 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
             left_sums[c] = 0
             for b in range(offsets[f + 1] - offsets[f]):
                 left_sums[c] += cells[b * n_channels + c] * contains(left_set, b)
-        shape = (n_bins[f], has_missing[f], categorical[f])
+        shape = (n_bins[f], has_missing[f], _is_categorical(categorical, f))
         _send_absent(cells, shape, left_sums, total, rule[0], left_set)
     return best_score, best_feature
 

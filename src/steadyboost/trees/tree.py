@@ -1,8 +1,8 @@
-"""Binned rows, a grown tree, and the call that turns one into the other."""
+"""A grown tree, and the call that makes one of binned rows."""
 
+import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from steadyboost.trees import criteria
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
-from steadyboost.trees.histogram import sum_labels, to_fixed_point
+from steadyboost.trees.histogram import absolute_total, fix_weights, sum_labels, to_fixed_point
 from steadyboost.trees.prediction import apply
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth
 
@@ -21,43 +21,13 @@ CRITERIA = {
     "error": criteria.ERROR,
     "edge": criteria.EDGE,
     "newton": criteria.NEWTON,
+    "max_edge": criteria.MAX_EDGE,
+    "norm": criteria.NORM,
 }
 SMALL = 1_000_000  # cells below which a second thread costs more than it gains
+STRETCH = 65_536  # rows that are summed at a time
 MANY_NODES = 4096  # above which a call per node costs more than threads gain
 MANY_CELLS = 2**30  # of the histograms of all nodes, above which threads take too much memory
-
-
-@dataclass(frozen=True)
-class Binned(BinnedRows):
-    """Rows as bins: ``packed[f // 4, i]`` holds feature f of row i in byte ``f % 4``."""
-
-    packed: np.ndarray
-    n_bins: np.ndarray
-    has_missing: np.ndarray
-    categorical: np.ndarray
-    offsets: np.ndarray = field(init=False)
-
-    @property
-    def n_rows(self) -> int:
-        return self.packed.shape[1]
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        return (self.packed,)
-
-    def bins(self, features: np.ndarray | None = None) -> tuple[Any, ...]:
-        features = np.arange(self.n_features) if features is None else features
-        return self.packed, features, self.layout
-
-    def n_read(self, n_rows: int, n_features: int) -> int:
-        return n_rows * n_features
-
-    def leaves(self, tree: "GrownTree") -> np.ndarray:
-        return tree.apply(self.packed)
-
-    def take(self, rows: np.ndarray) -> "Binned":
-        packed = np.ascontiguousarray(self.packed[:, rows])
-        return Binned(packed, self.n_bins, self.has_missing, self.categorical)
 
 
 @dataclass(frozen=True)
@@ -130,25 +100,36 @@ class GrownTree:
     def apply(self, packed: np.ndarray) -> np.ndarray:
         """Leaf of each binned row."""
         out = np.empty(packed.shape[1], dtype=np.int32)
-        apply(packed, self.feature, self.children, self.left_set, self.depth, out)
+        apply(packed, (self.feature, self.children, self.left_set, self.depth), out)
         return out
 
 
 def parts(n: int, n_parts: int) -> list[slice]:
     """``n`` rows in so many stretches of like length."""
+    if n_parts == 1:
+        return [slice(0, n)]
     bounds = np.linspace(0, n, n_parts + 1).astype(int).tolist()
     return [slice(a, b) for a, b in pairwise(bounds)]
 
 
-def _row_numbers(rows: np.ndarray | None, at: slice) -> np.ndarray:
-    """A stretch of the rows to be used, None standing for all."""
-    if rows is None:
-        return np.arange(at.start, at.stop, dtype=np.int32)
-    return rows[at].astype(np.int32)
-
-
 def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     return [function(item) for item in items]
+
+
+class Space(threading.local):
+    """Room for arrays of a row's length that tree after tree needs, taken from the system once.
+
+    Each thread has its own: trees may be grown side by side.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, np.ndarray] = {}
+
+    def array(self, name: str, n: int, dtype: Any) -> np.ndarray:
+        """An array of any content, the one of this name if it is there already."""
+        if name not in self._arrays or len(self._arrays[name]) < n:
+            self._arrays[name] = np.empty(n, dtype=dtype)
+        return self._arrays[name][:n]
 
 
 @dataclass(frozen=True)
@@ -159,6 +140,7 @@ class Sums:
     weights: np.ndarray
     channels: np.ndarray
     whole: float = 1.0  # what 2**60 stands for
+    of_all: np.ndarray | None = None  # total of all rows, if it is known
 
     @classmethod
     def of_labels(
@@ -167,20 +149,34 @@ class Sums:
         weights: np.ndarray,
         n_labels: int,
         rows: np.ndarray | None = None,
-        n_shards: int = 1,
+        *,
         run: Run = one_by_one,
+        space: Space | None = None,
     ) -> "Sums":
-        """Labels in 0 .. n_labels - 1 with non-negative weights; ``rows``: those to be used."""
-        fixed = np.empty(len(weights), dtype=np.int64)
-        total = weights.sum() if rows is None else weights[rows].sum()
-        run(lambda at: to_fixed_point(weights[at], total, fixed[at]), parts(len(fixed), n_shards))
-        return cls(labels.astype(np.int32, copy=False), fixed, np.empty((0, n_labels), np.int64))
+        """Labels in 0 .. n_labels - 1 with non-negative weights; ``rows``: those to be used.
+
+        The sums are over stretches that do not depend on the number of threads.
+        """
+        labels = labels.astype(np.int32, copy=False)
+        fixed = (space or Space()).array("weights", len(weights), np.int64)
+        stretches = parts(len(weights), -(-len(weights) // STRETCH) or 1)
+        used = weights if rows is None else weights[rows]
+        total = sum(run(lambda at: used[at].sum(), parts(len(used), len(stretches))))
+
+        def fix(at: slice) -> np.ndarray:
+            lanes = np.zeros((4, n_labels), dtype=np.int64)
+            fix_weights(weights[at], labels[at], total, fixed[at], lanes)
+            return lanes.sum(axis=0)
+
+        of_all = np.sum(run(fix, stretches), axis=0)
+        return cls(labels, fixed, np.empty((0, n_labels), np.int64), of_all=of_all)
 
     @classmethod
     def of_channels(cls, channels: np.ndarray) -> "Sums":
         """One vector per row; signed edges end with the row's mass, Newton sums are (g, h)."""
-        fixed, whole = np.empty(channels.size, dtype=np.int64), np.abs(channels).sum()
-        to_fixed_point(channels.ravel(), whole, fixed)
+        values, fixed = channels.ravel(), np.empty(channels.size, dtype=np.int64)
+        whole = absolute_total(values)
+        to_fixed_point(values, whole, fixed)
         nothing = np.empty(0, dtype=np.int64)
         return cls(nothing.astype(np.int32), nothing, fixed.reshape(channels.shape), float(whole))
 
@@ -188,19 +184,24 @@ class Sums:
     def n_channels(self) -> int:
         return self.channels.shape[1]
 
-    def total(self, rows: np.ndarray) -> np.ndarray:
+    def total(self, rows: np.ndarray | None = None) -> np.ndarray:
+        """Total of the listed rows, of all if None."""
+        if rows is None and self.of_all is not None:
+            return self.of_all
         if len(self.channels):
-            return self.channels[rows].sum(axis=0)
-        total = np.zeros(self.n_channels, dtype=np.int64)
-        sum_labels(self.labels, self.weights, rows, total)
-        return total
+            return (self.channels if rows is None else self.channels[rows]).sum(axis=0)
+        lanes = np.zeros((4, self.n_channels), dtype=np.int64)
+        sum_labels(self.labels, self.weights, rows, lanes)
+        return lanes.sum(axis=0)
 
     def arrays(self, counting: bool) -> tuple[np.ndarray, ...]:
+        """(labels, weights, channels, counted, and labels for those: all the same)."""
         counted = np.empty(0, dtype=np.int64)
         if counting:
             mass = self.channels[:, -1] if len(self.channels) else self.weights
             counted = (mass > 0).astype(np.int64)
-        return self.labels, self.weights, self.channels, counted
+        same = np.zeros(len(counted), dtype=np.int32)
+        return self.labels, self.weights, self.channels, counted, same
 
 
 def grow_trees(
@@ -219,35 +220,45 @@ def grow_tree(
     features: np.ndarray | None = None,
     n_shards: int = 1,
     run: Run = one_by_one,
+    space: Space | None = None,
 ) -> tuple[GrownTree, np.ndarray]:
-    """Grow a tree; also the leaf of each binned row.
+    """Grow a tree; also the leaf of each binned row, in an array that belongs to ``space``.
 
     ``rows`` (ascending) and ``features`` restrict what it may learn from. Large data go to
     ``n_shards`` shards, mapped by ``run``; the tree does not depend on that.
     """
-    features = np.arange(binned.n_features) if features is None else features
+    space = space or Space()
+    bins = binned.bins(features, 0 if len(sums.channels) else sums.n_channels)
     n_used = binned.n_rows if rows is None else len(rows)
     capacity = growth.capacity(n_used)
-    bins = binned.bins(features)
-    arrays = sums.arrays(growth.min_samples_leaf > 1)
-    n_cells = int(binned.offsets[-1]) * (sums.n_channels + (len(arrays[3]) > 0))
-    is_small = binned.n_read(n_used, len(features)) < SMALL
-    if is_small or capacity >= MANY_NODES or n_shards * n_cells * capacity > MANY_CELLS:
+    if binned.n_read(n_used, len(bins[1])) < SMALL or capacity >= MANY_NODES:
         n_shards = 1
-    shares = run(partial(_row_numbers, rows), parts(n_used, n_shards))
-    total = np.sum(run(sums.total, shares), axis=0)
-    mass = total[-1] if growth.criterion in ("edge", "newton") else total.sum()
+    if n_shards * capacity * int(binned.offsets[-1]) * sums.n_channels > MANY_CELLS:
+        n_shards = 1
+    numbers = space.array("rows", n_used, np.int32)
+    scratch = space.array("scratch", n_used, np.int32)
+    leaf = space.array("leaf", binned.n_rows, np.int32)
+    arrays = sums.arrays(growth.min_samples_leaf > 1)
+    tree = empty_tree(capacity, sums.n_channels)
+    tree[3][0] = total = sums.total(None if rows is None else rows.astype(np.int32))
+    mass = total.sum() if growth.criterion in ("gini", "entropy", "error") else total[-1]
     rule = growth.rule(mass, sums.whole)
     limits = growth.limits(n_used)
-    tree = empty_tree(capacity, sums.n_channels)
-    tree[3][0] = total
-    leaf = np.empty(binned.n_rows, dtype=np.int32)
+
+    def number(at: slice) -> None:
+        numbers[at] = np.arange(at.start, at.stop, dtype=np.int32) if rows is None else rows[at]
+
+    def start_shard(at: slice) -> Shard:
+        number(at)
+        return Shard(bins, arrays, numbers[at], scratch[at], sums.n_channels)
+
     if n_shards > 1:
-        shards = [Shard(bins, arrays, share, sums.n_channels, n_cells) for share in shares]
+        shards = run(start_shard, parts(n_used, n_shards))
         n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf)
     else:
+        number(slice(0, n_used))
         span = np.empty((capacity, 2), dtype=np.int64)
         span[0] = 0, n_used
-        n_nodes = grow(bins, arrays, shares[0], rule, limits, tree, span, leaf)
+        n_nodes = grow(bins, arrays, numbers, scratch, rule, limits, tree, span, leaf)
     grown = GrownTree.from_growth(tree, n_nodes)
     return grown, leaf if rows is None else binned.leaves(grown)

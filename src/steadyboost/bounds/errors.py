@@ -1,9 +1,4 @@
-"""Theory as a service: what the papers prove of a booster, computed for your model and data.
-
-Functions of ``(model, X, y)`` want the rows that the model was trained on, and the weights that
-they had. Results have one entry per round of the model. Where a theorem supposes the paper's step
-and the model took another (a learning rate other than 1, a clipped error), the factor of that
-round is the one that holds for the step that was taken, if it is larger.
+"""Bounds on the training error of a fitted model, by the theorems of its paper.
 
 References
 ----------
@@ -12,8 +7,6 @@ References
    207-227.
 .. [3] Y. Freund, R. E. Schapire (1997). A decision-theoretic generalization of on-line learning
    and an application to boosting. Journal of Computer and System Sciences 55, 119-139.
-.. [4] R. E. Schapire, Y. Freund, P. Bartlett, W. S. Lee (1998). Boosting the margin. Annals of
-   Statistics 26, 1651-1686.
 """
 
 from collections.abc import Iterator
@@ -21,13 +14,11 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from steadyboost.boosters.adaboost_m2 import AdaBoostM2Classifier
 from steadyboost.boosters.adaboost_oc import AdaBoostOCClassifier
 from steadyboost.boosters.msmooth import MSmoothBoostClassifier
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.hooks import Hooks
+from steadyboost.bounds.fitted import lead, own_labels, require
 
 
 class ProductBound(NamedTuple):
@@ -62,10 +53,10 @@ def training_error(
     >>> bounds.training_error(model, X, y)[[0, -1]].round(2)
     array([0.65, 0.  ])
     """
-    own = _own_labels(model, y)
+    own = own_labels(model, y)
     goals = theta * model.estimator_weights_.cumsum()
     staged = zip(model._staged_scores(X), goals, strict=True)
-    wrong = [_lead(scores, own) <= goal for scores, goal in staged]
+    wrong = [lead(scores, own) <= goal for scores, goal in staged]
     return np.average(wrong, axis=1, weights=sample_weight)
 
 
@@ -86,7 +77,7 @@ def oc_bound(model: AdaBoostOCClassifier) -> ProductBound:
     >>> bool((bounds.training_error(model, X, y) <= bounds.oc_bound(model).product).all())
     True
     """
-    _require(model, AdaBoostOCClassifier, "oc_bound")
+    require(model, AdaBoostOCClassifier, "oc_bound")
     by_round = {record["round"]: record["U"] for record in model.history_}
     U = np.array([by_round[t + 1] for t in range(model.n_iter_)])
     error, step = model.estimator_errors_, model.estimator_weights_
@@ -109,7 +100,7 @@ def m2_bound(model: AdaBoostM2Classifier) -> ProductBound:
     >>> bool((bounds.training_error(model, X, y) <= bounds.m2_bound(model).product).all())
     True
     """
-    _require(model, AdaBoostM2Classifier, "m2_bound")
+    require(model, AdaBoostM2Classifier, "m2_bound")
     error, step = model.estimator_errors_, model.estimator_weights_
     return _product_bound(0.5 - error, _exponential_loss(error, step), model.n_classes_)
 
@@ -147,9 +138,9 @@ def msmooth_bound(
     >>> bool((bounds.training_error(model, X, y) <= wrong.weaker).all())
     False
     """
-    _require(model, MSmoothBoostClassifier, "msmooth_bound")
+    require(model, MSmoothBoostClassifier, "msmooth_bound")
     error, step = model.estimator_errors_, model.estimator_weights_
-    tau, v = _tau_and_v(model, X, _own_labels(model, y), sample_weight)
+    tau, v = _tau_and_v(model, X, own_labels(model, y), sample_weight)
     decrease = 1 - 2 * np.sqrt(error * (1 - error))
     if printed:
         stated = np.cumprod(1 - v * (1 - 2 * error) ** 2)
@@ -186,76 +177,6 @@ def msmooth_margin_bound(
     bound = (smoothing * (2 + smoothing) + rise) * (stated if printed else tau)
     bound = bound / (1 + smoothing) ** 2 + smoothing / (1 + smoothing)
     return np.where(total > 0, bound, np.nan)
-
-
-def normalized_scores(model: Any, X: Any) -> np.ndarray:
-    """Scores divided by the most by which two of a row could differ, (n, k)."""
-    _require(model, BoostingClassifier, "normalized_scores")
-    if type(model).add is not Hooks.add:
-        raise TypeError(f"{type(model).__name__} is no weighted vote: its scores have no range.")
-    reach = sum(abs(stage.step) * _code_range(stage.code) for stage in model.stages_)
-    return model._scores(X) / (reach or 1.0)
-
-
-def margins(model: Any, X: Any, y: Any) -> np.ndarray:
-    """How far each row's own label leads, from -1 (all votes against it) to 1 (all for it) [4]_.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from steadyboost import SAMMEClassifier, Stump, bounds
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = SAMMEClassifier(Stump(), n_estimators=50, random_state=0).fit(X, y)
-    >>> bool((bounds.margins(model, X, y) > 0).all()), model.score(X, y)
-    (True, 1.0)
-    """
-    return _lead(normalized_scores(model, X), _own_labels(model, y))
-
-
-def margin_distribution(
-    model: Any, X: Any, y: Any, theta: Any = None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Margins in rising order, or those in ``theta``, and the share of rows with no larger one.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from steadyboost import SAMMEClassifier, Stump, bounds
-    >>> X, y = load_wine(return_X_y=True)
-    >>> model = SAMMEClassifier(Stump(), n_estimators=50, random_state=0).fit(X, y)
-    >>> bounds.margin_distribution(model, X, y, theta=[0, 1])[1]
-    array([0., 1.])
-    """
-    ordered = np.sort(margins(model, X, y))
-    theta = ordered if theta is None else np.asarray(theta, dtype=float)
-    return theta, np.searchsorted(ordered, theta, side="right") / len(ordered)
-
-
-def _require(model: Any, kind: type, name: str) -> None:
-    if not isinstance(model, kind):
-        raise TypeError(f"{name} needs a fitted {kind.__name__}; got {type(model).__name__}.")
-    check_is_fitted(model, "stages_")
-
-
-def _own_labels(model: Any, y: Any) -> np.ndarray:
-    """Class indices of the rows; there must be wrong labels to lead over."""
-    _require(model, BoostingClassifier, "training_error")
-    if model.n_classes_ < 2:
-        raise ValueError("The model knows one class only, so there is no wrong label to bound.")
-    return model._class_indices(np.asarray(y), "y")
-
-
-def _lead(scores: np.ndarray, own: np.ndarray) -> np.ndarray:
-    """Each row's own score less the best of the others."""
-    is_own = np.arange(scores.shape[1]) == own[:, None]
-    return scores[is_own] - np.where(is_own, -np.inf, scores).max(axis=1)
-
-
-def _code_range(code: np.ndarray) -> float:
-    """The most by which one answer can set two labels apart, at a step of 1."""
-    if code.ndim == 1:
-        return float(np.abs(code).max())
-    return float(np.ptp(code, axis=1).max()) or 1.0
 
 
 def _exponential_loss(error: np.ndarray, step: np.ndarray) -> np.ndarray:

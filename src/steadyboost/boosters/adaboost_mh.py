@@ -1,0 +1,152 @@
+"""AdaBoost.MH. Schapire & Singer (1999); papers/004, Algorithm 3."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from steadyboost.core.labelwise import Found, LabelwiseClassifier, indicator
+from steadyboost.core.loop import Boosting, Round
+from steadyboost.core.rows import Block, Rows
+from steadyboost.core.scores import ROUNDING, log_odds, one_against_all, sigmoid
+from steadyboost.learners.base import Learner, Question
+from steadyboost.learners.tree import Tree
+from steadyboost.trees.jit import kernel
+
+
+@kernel
+def _log_weights(scores, has, base, out):
+    """-psi of the labels that a row has, psi of the others; returns the largest."""
+    top = -np.inf
+    for c in range(scores.shape[1]):
+        for i in range(len(base)):
+            out[i, c] = base[i] + (-scores[i, c] if has[i, c] else scores[i, c])
+            top = max(top, out[i, c])
+    return top
+
+
+@kernel
+def _give_signs(has, factor, out):
+    for c in range(out.shape[1]):
+        for i in range(len(out)):
+            out[i, c] *= factor if has[i, c] else -factor
+
+
+class AdaBoostMHClassifier(LabelwiseClassifier):
+    """AdaBoost over pairs of a row and a label: does the row have the label?
+
+    The Hamming loss counts wrong answers to all these questions, and pairs that are answered
+    wrongly gain weight, as in AdaBoost. Rows may have several labels: pass an indicator matrix.
+
+    Parameters
+    ----------
+    tree : {"separate", "shared"}, default="separate"
+        One tree per label with one step for all, as in the paper; or one tree for all labels, whose
+        leaves say yes or no to each. A shared tree is much cheaper where there are many labels,
+        wants more leaves, and needs our :class:`~steadyboost.Tree` or :class:`~steadyboost.Stump`.
+    max_leaf_nodes : int, default=12
+        Leaves of the default tree, which grows best first to any depth.
+    estimator : object, default=None
+        The weak learner: one of ours or any scikit-learn classifier. By default
+        ``Tree(max_depth=None, max_leaf_nodes=max_leaf_nodes)``.
+    {shared_parameters}
+
+    References
+    ----------
+    .. [1] R. E. Schapire, Y. Singer (1999). Improved boosting algorithms using confidence-rated
+       predictions. Machine Learning 37, 297-336.
+    .. [2] M. Geist (2015). Soft-max boosting. Machine Learning 100, 305-332.
+    .. [3] B. Kegl (2014). The return of AdaBoost.MH: multi-class Hamming trees. ICLR.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from steadyboost import AdaBoostMHClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> AdaBoostMHClassifier(n_estimators=10).fit(X, y).score(X, y)
+    1.0
+    """
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **LabelwiseClassifier._parameter_constraints,
+        "tree": [StrOptions({"separate", "shared"})],
+        "max_leaf_nodes": Tree._parameter_constraints["max_leaf_nodes"],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        tree: str = "separate",
+        max_leaf_nodes: int | None = 12,
+        **shared: Any,
+    ):
+        super().__init__(estimator, **shared)
+        self.tree = tree
+        self.max_leaf_nodes = max_leaf_nodes
+
+    def _default_learner(self) -> Learner:
+        return Tree(max_depth=None, max_leaf_nodes=self.max_leaf_nodes)
+
+    def _learner(self) -> Learner:
+        learner = super()._learner()
+        if self.tree == "shared" and not isinstance(learner, Tree):
+            raise ValueError(
+                f"tree='shared' cannot be grown by estimator={self.estimator!r}; pass a Tree or a "
+                "Stump, or tree='separate'."
+            )
+        return learner
+
+    def worths(self, rows: Rows, round_: Round) -> np.ndarray:
+        """w(x, y) times -c(x, y): weights are exp(-psi) where a row has the label, else exp(psi).
+
+        They sum to one over all pairs.
+        """
+        out = np.empty((len(rows), self.n_classes_), order="F")
+
+        def raise_block(block: Block) -> tuple[float, float]:
+            own, has = out[block.rows], indicator(block.y, self.n_classes_)
+            base = np.zeros(len(own)) if block.base is None else block.base
+            top = _log_weights(block.scores, has, base, own)
+            np.exp(np.subtract(own, top, out=own), out=own)
+            return top, float(own.sum())
+
+        tops, sums = np.transpose(rows.each(raise_block))
+        factors = np.exp(tops - tops.max())
+        factors /= factors @ sums
+
+        def give_signs(block: Block) -> None:
+            has = indicator(block.y, self.n_classes_)
+            _give_signs(has, factors[block.number], out[block.rows])
+
+        rows.each(give_signs)
+        return out
+
+    def steps(self, rows: Rows, votes: np.ndarray, found: list[Found], error: Any) -> Any:
+        return self.alpha(rows, error)
+
+    def alpha(self, rows: Rows, error: float) -> float | None:
+        """artanh of the edge, that is half the log-odds of being right."""
+        return None if error >= 0.5 - ROUNDING else -log_odds(rows.floored(error)) / 2
+
+    def boost(self, run: Boosting, round_: Round) -> bool:
+        return run.ask_all(round_) if self.tree == "shared" else super().boost(run, round_)
+
+    def question(self, rows: Rows, round_: Round) -> Question:
+        """One question for all labels: leaves name those that they say yes to."""
+        worths = self.worths(rows, round_)
+        edges = np.column_stack([worths, np.abs(worths).sum(axis=1)])
+        k = self.n_classes_
+        nothing = np.zeros(len(rows), dtype=np.int32)
+        return Question(nothing, edges[:, k].copy(), k, np.ones((1, k)), edges=edges, absent=-1.0)
+
+    def step_on(
+        self, rows: Rows, question: Question, votes: np.ndarray, error: float
+    ) -> float | None:
+        return self.alpha(rows, error)
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """The exponential loss is least where psi is half the log-odds of having the label."""
+        if self.n_classes_ == 1:
+            return np.ones((len(scores), 1))
+        return sigmoid(2 * scores) if self.multilabel_ else one_against_all(scores)

@@ -1,0 +1,78 @@
+"""All stages of an ensemble, added to the scores of new rows.
+
+Where every stage is a tree, this takes one compiled call, the batched form of
+:meth:`~steadyboost.core.hooks.Hooks.add` for boosters that leave it as it is: the same sums in the
+same order, bit for bit, without Python between stages.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from steadyboost.core.hooks import Hooks
+from steadyboost.learners.base import Data
+from steadyboost.learners.tree import TreeAnswer
+from steadyboost.trees.prediction import add_trees
+
+if TYPE_CHECKING:
+    from steadyboost.core.stages import Stage
+
+
+class StageByStage:
+    """Stages of any kind."""
+
+    def __init__(self, booster: Hooks, stages: Sequence["Stage"]):
+        self.booster, self.stages = booster, stages
+
+    @property
+    def features(self) -> np.ndarray | None:
+        """Those that any tree looks at; None where not all answers are trees."""
+        answers = [part.answer for stage in self.stages for part in stage.parts if part]
+        trees = [answer.tree.feature for answer in answers if isinstance(answer, TreeAnswer)]
+        return np.unique(np.concatenate(trees)) if 0 < len(trees) == len(answers) else None
+
+    def add(self, data: Data, scores: np.ndarray) -> None:
+        for stage in self.stages:
+            self.booster.add(scores, stage, stage.answer.votes(data))
+
+
+class StackedTrees:
+    """Trees and what their votes add; ``one_each`` where a vote counts for its own class only."""
+
+    def __init__(self, stages: Sequence["Stage"], one_each: bool):
+        answers = [cast(TreeAnswer, stage.answer) for stage in stages]
+        parts = [(a.tree.feature, a.tree.children, a.tree.left_set, a.label) for a in answers]
+        feature, children, left_set, vote = map(np.concatenate, zip(*parts, strict=True))
+        depth = np.array([answer.tree.depth for answer in answers])
+        self.nodes = feature, children, left_set, depth, vote
+        codes = [stage.code for stage in stages]
+        heights = np.ones(len(codes), dtype=np.int64) if one_each else [len(code) for code in codes]
+        steps = np.repeat([stage.step for stage in stages], heights)
+        self.tables = np.concatenate(codes).reshape(len(steps), -1) * steps[:, None]
+        self.starts = np.zeros((len(stages) + 1, 2), dtype=np.int64)
+        np.cumsum([len(part[0]) for part in parts], out=self.starts[1:, 0])
+        np.cumsum(heights, out=self.starts[1:, 1])
+        self.one_each = one_each
+
+    @property
+    def features(self) -> np.ndarray:
+        return np.flatnonzero(np.bincount(self.nodes[0]))  # also 0, which stands at leaves
+
+    def add(self, data: Data, scores: np.ndarray) -> None:
+        assert data.binned is not None
+        for rows, packed, feature in data.binned.unpacked(self.nodes[0]):
+            own = np.asfortranarray(scores[rows])  # a copy, unless it is all rows
+            nodes = (feature, *self.nodes[1:])
+            add_trees(packed, nodes, self.starts, self.tables, self.one_each, own)
+            if len(own) < len(scores):
+                scores[rows] = own
+
+
+def stack(booster: Hooks, stages: Sequence["Stage"]) -> StageByStage | StackedTrees:
+    """The stages in the quickest form that fits them."""
+    dimensions = {stage.code.ndim for stage in stages}
+    plain = type(booster).add is Hooks.add and len(dimensions) == 1
+    if plain and all(isinstance(stage.answer, TreeAnswer) for stage in stages):
+        return StackedTrees(stages, dimensions == {1})
+    return StageByStage(booster, stages)

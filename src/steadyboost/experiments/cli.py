@@ -1,0 +1,222 @@
+"""The commands ``steadyboost reproduce`` and ``steadyboost data``."""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from steadyboost.files import write_whole
+
+if TYPE_CHECKING:
+    from steadyboost.experiments.plan import Experiment
+    from steadyboost.experiments.run import Session
+    from steadyboost.experiments.tables import Report
+
+INTERRUPTED = 130
+
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(help="Experiments such as 000/table-3, papers such as 000, or all."),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="A small version, in minutes, marked so.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Processes; 0 for one per processor.")]
+Html = Annotated[Path | None, typer.Option(help="Write one self-contained page to this file.")]
+Docs = Annotated[Path | None, typer.Option(help="Write the Markdown page to this file.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Write the tables as CSV to the output folder.")]
+Json = Annotated[bool, typer.Option("--json", help="Write all as JSON to the output folder.")]
+Output = Annotated[Path, typer.Option(help="Folder for --csv and --json; made if needed.")]
+CacheFolder = Annotated[
+    Path | None, typer.Option("--cache", help="Folder of results (or $STEADYBOOST_CACHE).")
+]
+Repeats = Annotated[int | None, typer.Option(min=1, help="Only so many repeats or folds.")]
+Skip = Annotated[list[str] | None, typer.Option(help="Leave out a data set; may be repeated.")]
+Cached = Annotated[bool, typer.Option("--cached", help="Run nothing; show what there is.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what was run before.")]
+
+
+def reproduce(
+    names: Names = None,
+    quick: Quick = False,
+    jobs: Jobs = 0,
+    html: Html = None,
+    docs: Docs = None,
+    csv: Csv = False,
+    json: Json = False,
+    output: Output = Path(),
+    cache: CacheFolder = None,
+    repeats: Repeats = None,
+    skip: Skip = None,
+    cached: Cached = False,
+    fresh: Fresh = False,
+) -> None:
+    """Run the tables and figures of the papers again; without a name, list them."""
+    if not names:
+        show_list()
+        return
+    experiments = chosen(names, quick, repeats)
+    check_files(html, docs)
+    session = start(experiments, cache, tuple(skip or ()), fresh)
+    if not cached:
+        run(session, jobs or os.cpu_count() or 1)
+    reports = list(session.reports())
+    show(reports)
+    command = command_of(names, quick, repeats, skip or [])
+    write_pages(reports, command, html, docs)
+    write_records(reports, output, csv, json)
+
+
+def show_list() -> None:
+    """All experiments, by name."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from steadyboost.experiments.reading import papers
+
+    grid = Table(caption="steadyboost reproduce NAME, or all; --quick for a small version")
+    for title in ("name", "what", "sets x methods x runs"):
+        grid.add_column(title, overflow="fold")
+    for paper in papers():
+        for e in paper.experiments:
+            missing = all(data.missing for data in e.data)
+            runs = max(e.protocol_of(data).n_runs for data in e.data)
+            size = f"{len(e.data)} x {len(e.methods)} x {runs}"
+            grid.add_row(e.name, e.title, "cannot be run: no data" if missing else size)
+    Console().print(grid)
+
+
+def chosen(names: list[str], quick: bool, repeats: int | None) -> list[Experiment]:
+    """The experiments that are meant, cut down as asked."""
+    from steadyboost.experiments.plan import quick_version, with_repeats
+    from steadyboost.experiments.reading import find
+
+    try:
+        experiments = find(names)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="'NAMES'") from None
+    if quick:
+        experiments = [quick_version(experiment) for experiment in experiments]
+    if repeats:
+        experiments = [with_repeats(experiment, repeats) for experiment in experiments]
+    return experiments
+
+
+def check_files(html: Path | None, docs: Path | None) -> None:
+    """Refuse before the work is done, not after."""
+    for path, option, suffix in ((html, "--html", ".html"), (docs, "--docs", ".md")):
+        if path is None:
+            continue
+        if path.suffix.lower() != suffix:
+            refuse(option, f"{path} does not end in {suffix}.")
+        if not path.parent.is_dir():
+            refuse(option, f"the folder {path.parent} does not exist.")
+
+
+def refuse(option: str, reason: str) -> NoReturn:
+    raise typer.BadParameter(reason, param_hint=f"'{option}'")
+
+
+def start(
+    experiments: list[Experiment], cache: Path | None, skipped: tuple[str, ...], fresh: bool
+) -> Session:
+    from steadyboost.experiments.cache import Cache, default_folder
+    from steadyboost.experiments.run import Session
+
+    known = {name for e in experiments for data in e.data for name in (data.id, data.set)}
+    for name in skipped:
+        if name not in known:
+            refuse("--skip", f"no data set {name!r} is used; used are {', '.join(sorted(known))}.")
+    return Session(experiments, Cache(cache or default_folder()), skipped, fresh)
+
+
+def run(session: Session, jobs: int) -> None:
+    """Run what is waiting; an interrupt says how to go on."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    try:
+        session.run(jobs, console)
+    except KeyboardInterrupt:
+        left = len(session.waiting())
+        console.print(f"Interrupted: {left} cells are left; the same command goes on from here.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def show(reports: list[Report]) -> None:
+    """Tables and verdicts, in the terminal."""
+    from rich.console import Console
+
+    from steadyboost.experiments.tables import terminal_lines, terminal_table, title
+
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=140)
+    for report in reports:
+        console.print(title(report.experiment), style="bold", highlight=False)
+        console.print(terminal_table(report))
+        for line in terminal_lines(report):
+            console.print(line)
+        console.print()
+
+
+def command_of(names: list[str], quick: bool, repeats: int | None, skip: list[str]) -> str:
+    """The command without the folders of this machine."""
+    options = ["--quick"] * quick + [f"--repeats {repeats}"] * bool(repeats)
+    return " ".join(["steadyboost reproduce", *names, *options, *(f"--skip {s}" for s in skip)])
+
+
+def write_pages(reports: list[Report], command: str, html: Path | None, docs: Path | None) -> None:
+    from steadyboost import __version__
+
+    made = f"Version {__version__}, {datetime.now(UTC):%Y-%m-%d}."
+    if html:
+        from steadyboost.experiments.report import html_page
+
+        write_whole(html, html_page(reports, f"{command} · {made}"))
+        typer.echo(f"Page: {html}")
+    if docs:
+        from steadyboost.experiments.docs import markdown_page
+
+        write_whole(docs, markdown_page(reports, f"{command} --docs {docs}", made))
+        typer.echo(f"Page: {docs}")
+
+
+def write_records(reports: list[Report], output: Path, csv: bool, json: bool) -> None:
+    """A file per experiment and format."""
+    from steadyboost.experiments.records import as_csv, as_json
+
+    kinds = [("csv", as_csv)] * csv + [("json", as_json)] * json
+    if kinds:
+        output.mkdir(parents=True, exist_ok=True)
+    for report in reports:
+        for suffix, content in kinds:
+            file = output / f"{report.experiment.name.replace('/', '-')}.{suffix}"
+            write_whole(file, content(report))
+            typer.echo(f"Results: {file}")
+
+
+def data() -> None:
+    """List the data sets: whether they can be had here, from where, and what to do if not."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from steadyboost.datasets import available
+    from steadyboost.experiments.reading import papers
+
+    users: dict[str, set[str]] = {}
+    for paper in papers():
+        for experiment in paper.experiments:
+            for choice in experiment.data:
+                users.setdefault(choice.set, set()).add(paper.id)
+    grid = Table()
+    for title in ("data set", "rows x columns, classes", "papers", "from", "what to do"):
+        grid.add_column(title, overflow="fold")
+    for record in available():
+        size = f"{record.rows:,} x {record.columns}, {record.classes}"
+        used = " ".join(sorted(users.get(record.name, ())))
+        grid.add_row(record.name, size, used, record.source or "not available", record.remedy)
+    console = Console()
+    (console if console.is_terminal else Console(width=140)).print(grid)

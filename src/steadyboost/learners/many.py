@@ -1,0 +1,31 @@
+"""Answers to several questions that are asked side by side of the same rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from steadyboost.learners.base import Answer, Data
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One answer per question; None where a question was not asked any more."""
+
+    answers: tuple[Answer | None, ...]
+
+    def votes(self, data: Data) -> np.ndarray:
+        """(n, questions): a column per question, of zeros where there is no answer."""
+        return stacked([None if a is None else a.votes(data) for a in self.answers], len(data))
+
+    def importances(self, n_features: int) -> np.ndarray:
+        given = [a.importances(n_features) for a in self.answers if a is not None]
+        return np.mean(given, axis=0) if given else np.zeros(n_features)
+
+
+def stacked(columns: list[np.ndarray | None], n: int) -> np.ndarray:
+    """Votes as columns."""
+    out = np.zeros((n, len(columns)), dtype=np.int32, order="F")
+    for p, votes in enumerate(columns):
+        if votes is not None:
+            out[:, p] = votes
+    return out

@@ -1,0 +1,146 @@
+"""The training error along one step, exactly.
+
+Scores stand at some values; a hypothesis names a label for each row (-1: none), and a step adds to
+the scores of the named labels. The weight of the rows that are right is a step function of it.
+"""
+
+import numpy as np
+
+from steadyboost.trees.jit import inlined, kernel, shared
+
+NEVER = np.inf  # the breakpoint of a row that no step can turn
+
+
+def merging_width(scale: float) -> float:
+    """Breakpoints closer than this are one; ``scale`` is the sum of the steps so far."""
+    return 1e-9 * (1 + scale)
+
+
+def whole_weights(weights: np.ndarray | None, n: int) -> np.ndarray:
+    """Weights as integers, so that equal errors tie exactly.
+
+    The factor is a power of two: weights that are whole numbers stay exact multiples of one
+    another, and a row of weight 2 is two rows.
+    """
+    if weights is None:
+        return np.ones(n, dtype=np.int64)
+    _, exponent = np.frexp(weights.sum())
+    return np.maximum(np.rint(np.ldexp(weights, 52 - int(exponent))), 1).astype(np.int64)
+
+
+@inlined
+def rivals(scores, i, own):
+    """The best label of row i besides its own, its score, and that of the second best."""
+    first, second, best = -np.inf, -np.inf, np.int64(-1)
+    for c in range(scores.shape[1]):
+        value = scores[np.uint64(i), np.uint64(c)]
+        if c != own:
+            if value > first:
+                first, second, best = value, first, np.int64(c)
+            elif value > second:
+                second = value
+    return first, second, best
+
+
+@inlined
+def breakpoint_of(value, own_score, first, second, is_own, is_best):
+    """Where row i turns if the label of score ``value`` is named; NEVER if it stays wrong.
+
+    Algorithm 1.1: a row that is named rightly is right beyond the breakpoint, one that is named
+    wrongly is right before it, if it leads all other labels.
+    """
+    if is_own:
+        return first - own_score
+    rest = second if is_best else first
+    return own_score - value if own_score > rest else NEVER
+
+
+@kernel
+def find_breakpoints(scores, y, votes, weights, points, jumps):
+    """Breakpoints and the weight that turns right at each; returns the weight right at -inf."""
+    right = np.int64(0)
+    for i in range(len(y)):
+        own, vote = np.int64(y[i]), np.int64(votes[i])
+        first, second, best = rivals(scores, i, own)
+        own_score = scores[np.uint64(i), np.uint64(own)]
+        points[i], jumps[i] = NEVER, 0
+        if vote < 0:
+            right += weights[i] if own_score > first else 0
+            continue
+        value = scores[np.uint64(i), np.uint64(vote)]
+        points[i] = breakpoint_of(value, own_score, first, second, vote == own, vote == best)
+        if points[i] < NEVER:
+            jumps[i] = weights[i] if vote == own else -weights[i]
+            right += 0 if vote == own else weights[i]
+    return right
+
+
+@kernel
+def merge_points(points, jumps, width, low, high, sums):
+    """Groups of sorted points with gaps of at most ``width``: their ends and sums of jumps."""
+    n = 0
+    for k in range(len(points)):
+        if k == 0 or points[k] - points[k - 1] > width:
+            low[n], sums[n] = points[k], 0
+            n += 1
+        high[n - 1] = points[k]
+        sums[n - 1] += jumps[k]
+    return n
+
+
+@inlined
+def middle(low, high, j):
+    """The step for interval j: its middle, or 1 beyond the end of a half-line; also its width."""
+    n = len(low)
+    if j == 0:
+        return low[0] - 1.0, np.inf
+    if j == n:
+        return high[n - 1] + 1.0, np.inf
+    return (high[j - 1] + low[j]) / 2, low[j] - high[j - 1]
+
+
+@shared
+def choose_interval(right, low, high):
+    """The interval with most weight right; ties: positive, bounded, widest, smallest step.
+
+    Interval j lies between ``high[j - 1]`` and ``low[j]``; ``right`` has one entry more.
+    """
+    best, top = np.int64(0), right[0]
+    for j in range(1, len(right)):
+        top = max(top, right[j])
+    step, width = -np.inf, -1.0
+    for j in range(len(right)):
+        if right[j] != top:
+            continue
+        new, wide = middle(low, high, j)
+        if (new > 0) != (step > 0):
+            better = new > 0
+        elif (wide < np.inf) != (width < np.inf):
+            better = wide < np.inf
+        elif wide != width:
+            better = wide > width
+        else:
+            better = abs(new) < abs(step)
+        if better or width < 0:
+            best, step, width = np.int64(j), new, wide
+    return best, step
+
+
+def error_curve(
+    scores: np.ndarray, y: np.ndarray, votes: np.ndarray, weights: np.ndarray, scale: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Algorithm 1.1: groups of breakpoints (low and high ends), and the weight right between them.
+
+    0 is one of the breakpoints, so that no interval has both signs.
+    """
+    points, jumps = np.empty(len(y) + 1), np.empty(len(y) + 1, dtype=np.int64)
+    points[-1], jumps[-1] = 0.0, 0
+    right = find_breakpoints(scores, y, votes, weights, points, jumps)
+    turning = points < NEVER
+    points, jumps = points[turning], jumps[turning]
+    order = np.argsort(points)
+    low, high = np.empty(len(order)), np.empty(len(order))
+    sums = np.empty(len(order), dtype=np.int64)
+    n = merge_points(points[order], jumps[order], merging_width(scale), low, high, sums)
+    curve = right + np.concatenate([[0], np.cumsum(sums[:n])])
+    return low[:n], high[:n], curve

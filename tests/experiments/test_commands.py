@@ -1,0 +1,107 @@
+"""``steadyboost reproduce`` and ``steadyboost data``."""
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from steadyboost import cli
+from steadyboost.experiments import cli as commands
+from steadyboost.experiments.reading import papers
+
+
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STEADYBOOST_CACHE", str(tmp_path / "cells"))
+    monkeypatch.setenv("COLUMNS", "200")
+
+
+def call(*args):
+    return CliRunner().invoke(cli.app, list(args), prog_name="steadyboost")
+
+
+def test_without_a_name_all_experiments_are_listed():
+    result = call("reproduce")
+    assert result.exit_code == 0
+    for paper in papers():
+        for experiment in paper.experiments:
+            assert experiment.name in result.stdout
+    assert "cannot be run: no data" in result.stdout
+
+
+def test_all_outputs_of_a_quick_run(made_up_papers):
+    options = ["--quick", "--jobs", "1", "--csv", "--json", "--output", "out"]
+    result = call("reproduce", "all", *options, "--html", "page.html", "--docs", "page.md")
+    assert result.exit_code == 0, result.stderr
+    assert "QUICK VERSION, not the paper's protocol: 999/table-1" in result.stdout
+    assert Path("page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+    page = Path("page.md").read_text(encoding="utf-8")
+    assert "steadyboost reproduce all --quick --docs page.md" in page
+    assert len(list(Path("out").glob("*.csv"))) == 3
+    document = json.loads(Path("out/999-table-1.json").read_text(encoding="utf-8"))
+    assert document["table"][0]["runs"] == 2
+
+
+def test_a_second_run_computes_nothing(made_up_papers, monkeypatch):
+    args = ("reproduce", "999/table-1", "--repeats", "1", "--jobs", "1")
+    first = call(*args)
+
+    def refuse(*_):
+        raise AssertionError("ran again")
+
+    monkeypatch.setattr("steadyboost.experiments.run.run_cells", refuse)
+    assert call(*args).stdout == first.stdout
+    assert isinstance(call(*args, "--fresh").exception, AssertionError)
+
+
+def test_cached_runs_nothing(made_up_papers):
+    result = call("reproduce", "999/table-1", "--cached")
+    assert result.exit_code == 0
+    assert "0 of 12 runs are there." in result.stdout
+    assert not Path("cells").exists()
+
+
+def test_skipped_sets_are_told(made_up_papers):
+    result = call("reproduce", "999/table-1", "--quick", "--cached", "--skip", "iris")
+    assert "iris was left out: it was to be skipped." in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["009/table-1"], "no experiment '009/table-1'"),
+        (["all", "--html", "page.txt"], "does not end in .html"),
+        (["all", "--docs", "nowhere/page.md"], "the folder nowhere does not exist"),
+        (["all", "--skip", "moon"], "no data set 'moon' is used"),
+        (["all", "--repeats", "0"], "--repeats"),
+    ],
+)
+def test_bad_usage_is_told_in_one_line(args, words):
+    result = call("reproduce", *args)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("steadyboost: ")
+    assert result.stderr.count("\n") == 1
+    assert words in result.stderr
+
+
+def test_an_interrupt_ends_with_130(made_up_papers, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("steadyboost.experiments.run.run_cells", interrupt)
+    result = call("reproduce", "999/table-1", "--jobs", "1")
+    assert result.exit_code == commands.INTERRUPTED
+    assert "12 cells are left" in result.stderr
+
+
+def test_data_lists_every_set(monkeypatch):
+    monkeypatch.delenv("STEADYBOOST_DATA", raising=False)
+    result = call("data")
+    assert result.exit_code == 0
+    lines = {line.split("│")[1].strip(): line for line in result.stdout.splitlines() if "│" in line}
+    assert "scikit-learn" in lines["wine"]
+    assert "not available" in lines["wpbc"]
+    assert "STEADYBOOST_DATA" in lines["wpbc"]
+    assert "000" in lines["wine"]

@@ -1,0 +1,176 @@
+"""Tables, records and pages."""
+
+import csv
+import io
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+import tiny
+from rich.console import Console
+
+from steadyboost.experiments.docs import markdown_page
+from steadyboost.experiments.pictures import draw
+from steadyboost.experiments.records import as_csv, as_json
+from steadyboost.experiments.report import html_page
+from steadyboost.experiments.results import Results
+from steadyboost.experiments.tables import (
+    make_report,
+    remarks,
+    terminal_lines,
+    terminal_table,
+    title,
+)
+
+VOID = {"meta", "br"}
+
+
+def shown(report, width=100):
+    console = Console(width=width, file=io.StringIO())
+    console.print(terminal_table(report))
+    for line in terminal_lines(report):
+        console.print(line)
+    return console.file.getvalue()
+
+
+def test_terminal_shows_ours_and_the_printed_number(reports):
+    text = shown(reports[0])
+    assert re.search(r"iris +│ +\d+\.\d ± \d+\.\d", text)
+    assert "5.0 ± 1.0" in text
+    assert "n/a" in text
+
+
+def test_terminal_says_what_is_missing_and_why(reports):
+    text = shown(reports[0])
+    assert "lost & gone was left out: nobody has it." in text
+    assert "future was not run: NoSuchClassifier is not available in this version." in text
+    assert "cannot be run: NoSuchClassifier is not available" in text
+    assert "AdaBoost.M1: an old one." in text
+
+
+def test_verdicts_are_marked(reports):
+    text = shown(reports[0])
+    assert "✓ SAMME errs on fewer than all rows." in text
+    assert "✗ SAMME is perfect." in text
+    assert "– The future is better than SAMME." in text
+
+
+def test_quick_versions_say_so(tmp_path):
+    report = tiny.report_of(tiny.experiment(quick=True), tmp_path)
+    assert title(report.experiment).startswith("QUICK VERSION")
+    assert "in the quick version" in shown(report)
+    assert json.loads(as_json(report))["quick"] is True
+    assert 'class="quick"' in html_page([report], "test")
+    assert report.rows == ["iris", "lost & gone"]
+    assert report.entries[0][0].printed.mean == 5.0
+
+
+def test_reports_of_nothing_say_that_it_was_not_run():
+    report = make_report(Results(tiny.experiment("figure-1")))
+    assert report.is_empty
+    assert "…" in shown(report)
+    assert remarks(report)[0].startswith("0 of 18 runs")
+
+
+def test_agreement_counts_printed_numbers_near_ours(reports):
+    assert re.match(r"\d of 3 printed numbers lie within two", reports[0].agreement)
+
+
+def test_failures_are_told(tmp_path):
+    broken = tiny.experiment("figure-1", learner={"name": "Tree", "max_depth": -1})
+    report = tiny.report_of(broken, tmp_path)
+    assert any("SAMME on iris failed: " in line and "max_depth" in line for line in remarks(report))
+
+
+def test_csv_has_a_line_per_place(reports):
+    lines = list(csv.DictReader(io.StringIO(as_csv(reports[0]))))
+    assert len(lines) == 9
+    assert (lines[0]["data"], lines[0]["method"], lines[0]["runs"]) == ("iris", "SAMME", "3")
+    assert (lines[0]["printed_mean"], lines[0]["round"]) == ("5.0", "last")
+    assert lines[-1]["reason"] == "nobody has it"
+
+
+def test_json_has_claims_and_remarks(reports):
+    document = json.loads(as_json(reports[0]))
+    assert [claim["state"] for claim in document["claims"]] == [
+        "reproduces",
+        "does not",
+        "cannot be run",
+    ]
+    assert document["remarks"]
+
+
+def test_markdown_has_numbers_and_verdicts(reports, made_up_papers):
+    page = markdown_page(reports, "steadyboost reproduce all", "Version 0, today.")
+    assert "| [999/table-1](#999table-1) | 1 | 1 | 1 |  |" in page
+    assert re.search(r"\| iris \| \d+\.\d ± \d+\.\d.* \(5\.0 ± 1\.0\) \|", page)
+    assert "- ✗ SAMME is perfect. **Does not: holds in" in page
+    assert "**Cannot be run: NoSuchClassifier" in page
+    empty = markdown_page([make_report(Results(tiny.experiment()))], "c", "m")
+    assert "**Not run yet.**" in empty
+
+
+class Checker(HTMLParser):
+    """Every tag that is opened is closed, in order; collects what a test asks for."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.ids, self.links, self.counts = [], [], [], {}
+
+    def handle_starttag(self, tag, attrs):
+        self.counts[tag] = self.counts.get(tag, 0) + 1
+        values = dict(attrs)
+        self.ids += [values["id"]] if "id" in values else []
+        self.links += [values[name] for name in ("href", "src") if name in values]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        self.handle_endtag(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.fixture
+def page(reports, made_up_papers):
+    return html_page(reports, "steadyboost reproduce 999 · today")
+
+
+def test_html_is_whole_and_needs_no_network(page):
+    checker = Checker()
+    checker.feed(page)
+    assert checker.open == []
+    assert checker.ids == ["e999-table-1", "e999-figure-1", "e999-figure-2"]
+    assert checker.links == [f"#{id_}" for id_ in checker.ids]
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "<script" not in page
+    assert 'name="viewport"' in page
+
+
+def test_html_has_tables_and_pictures(page):
+    checker = Checker()
+    checker.feed(page)
+    assert checker.counts["section"] == checker.counts["table"] == 3
+    assert checker.counts["figure"] == 7
+    assert "It does &lt;not&gt; exist." in page
+    assert "lost &amp; gone" in page
+    assert "NaN" not in page
+    assert "nan" not in re.sub(r"<style>.*?</style>", "", page, flags=re.S)
+
+
+def test_pictures_without_results_have_no_panels():
+    for id_ in ("table-1", "figure-1", "figure-2"):
+        experiment = tiny.experiment(id_)
+        for picture in experiment.pictures:
+            assert draw(picture, Results(experiment))[1] == []
+
+
+def test_panels_are_svg_with_a_name(reports):
+    for report in reports:
+        for picture in report.experiment.pictures:
+            _, panels = draw(picture, report.results)
+            assert panels
+            assert all(svg.startswith("<svg") and 'aria-label="' in svg for svg in panels)

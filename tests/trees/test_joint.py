@@ -1,0 +1,74 @@
+"""Joint columns give the histograms and the trees of single ones, bit for bit."""
+
+import numpy as np
+import pytest
+from reference.tree import Column
+from reference.tree_cases import pack
+
+from steadyboost.trees.grower import fill_histogram
+from steadyboost.trees.joint import MAX_CELLS, MAX_WIDTH, NOT_JOINED, plan
+from steadyboost.trees.tree import Growth, Sums, grow_tree
+
+
+def cards(n=3000, n_labels=3, seed=0):
+    """Columns of few bins, one with gaps and one of categories, and a wide one."""
+    rng = np.random.default_rng(seed)
+    widths = [4, 13, 4, 13, 2, 1, 7, 200]
+    columns = [Column(rng.integers(0, w, n), w, categorical=f == 6) for f, w in enumerate(widths)]
+    columns[2] = Column(rng.integers(0, 5, n), 4)
+    labels = (columns[0].bins + columns[1].bins // 5 + (columns[6].bins == 3)) % n_labels
+    return pack(columns), Sums.of_labels(labels, rng.exponential(size=n), n_labels)
+
+
+def histogram(bins, binned, sums, rows, counting):
+    hist = np.full(binned.offsets[-1] * (sums.n_channels + counting), -1, dtype=np.int64)
+    fill_histogram(bins, sums.arrays(counting), rows, sums.n_channels, hist)
+    return hist
+
+
+@pytest.mark.parametrize("counting", [False, True])
+@pytest.mark.parametrize("n_rows", [3000, 1500, 20])
+def test_margins_are_the_histograms_of_single_columns(n_rows, counting):
+    binned, sums = cards()
+    rows = np.sort(np.random.default_rng(1).choice(3000, n_rows, replace=False)).astype(np.int32)
+    joint = binned.bins(None, sums.n_channels)
+    assert len(joint[3][3]) == 8
+    np.testing.assert_array_equal(
+        histogram(joint, binned, sums, rows, counting),
+        histogram(binned.bins(), binned, sums, rows, counting),
+    )
+
+
+@pytest.mark.parametrize("least", [1, 20])
+def test_trees_are_the_same(least):
+    binned, sums = cards()
+    growth = Growth(max_depth=5, min_samples_leaf=least)
+    joined, leaf = grow_tree(binned, sums, growth)
+    single, other = grow_tree(binned, sums, growth, features=np.arange(8))
+    np.testing.assert_array_equal(joined.children, single.children)
+    np.testing.assert_array_equal(joined.left_set, single.left_set)
+    np.testing.assert_array_equal(joined.value, single.value)
+    np.testing.assert_array_equal(leaf, other)
+
+
+@pytest.mark.parametrize("n_channels", [1, 2, 10, 300])
+def test_a_plan_holds_every_column_once_within_its_room(n_channels):
+    widths = np.array([4, 13, 4, 13, 4, 13, 4, 13, 4, 13, 256, 1])
+    members, joined = plan(widths, n_channels)
+    assert sorted(members[:, 1].tolist()) == list(range(len(widths)))
+    single = widths.max()
+    assert max(joined) <= max(single, min(MAX_WIDTH, MAX_CELLS // n_channels))
+    for column, feature, stride in members:
+        assert joined[column] % (stride * widths[feature]) == 0
+
+
+def test_poker_hands_take_four_columns_instead_of_ten():
+    assert len(plan(np.array([4, 13] * 5), 10)[1]) == 4
+
+
+def test_wide_columns_and_few_rows_are_left_alone():
+    rng = np.random.default_rng(0)
+    wide = pack([Column(rng.integers(0, 200, 5000), 200) for _ in range(3)])
+    few = pack([Column(rng.integers(0, 4, 20), 4) for _ in range(3)])
+    assert wide.bins(None, 2)[3] is NOT_JOINED
+    assert few.bins(None, 2)[3] is NOT_JOINED
