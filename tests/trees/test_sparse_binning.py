@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.sparse_cases import table
 
-from steadyboost.trees.binning import assign_bins, find_cuts, padded
+from steadyboost.trees.binning import find_cuts
 from steadyboost.trees.sparse_binning import Compressed, assign_sparse_bins, find_sparse_cuts
 
 
@@ -37,8 +37,10 @@ def check(X, weights=None, max_bins=255, sample=None, run=one_by_one):
     for f, column in enumerate(X.T):
         column = np.ascontiguousarray(column)
         np.testing.assert_array_equal(cuts[f], find_cuts(column, weights, max_bins, sample))
-        expected = np.empty(len(X), dtype=np.uint8)
-        assign_bins(column, padded(cuts[f]), len(cuts[f]) + 1, expected)
+        expected = [
+            len(cuts[f]) + 1 if np.isnan(value) else sum(cut < value for cut in cuts[f])
+            for value in column
+        ]
         bins = np.full(len(X), zero_bins[f], dtype=np.uint8)
         bins[compact.column(f)[0]] = codes[compact.starts[f] : compact.starts[f + 1]]
         np.testing.assert_array_equal(bins, expected)

@@ -127,9 +127,10 @@ def test_leaves_are_those_of_full_rows(limits, chunk, monkeypatch):
     sums, _ = sums_for(np.random.default_rng(5), columns, "gini")
     tree, _ = grow_tree(binned, sums, growth_of("gini", limits))
     np.testing.assert_array_equal(sparse.leaves(tree), tree.apply(binned.packed))
+    np.testing.assert_array_equal(binned.leaves(tree), tree.apply(binned.packed))
 
 
-def test_a_lone_leaf_needs_no_column():
+def test_a_lone_leaf_has_all_rows():
     columns, binned, sparse = both(6)
     sums, _ = sums_for(np.random.default_rng(6), columns, "gini")
     tree, _ = grow_tree(binned, sums, growth_of("gini", "stump"), rows=np.arange(1))

@@ -96,7 +96,7 @@ class FittedBooster(Hooks):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Rows.
         cost_matrix : array-like of shape (k, k), default=None
             ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in

@@ -63,11 +63,13 @@ class StackedTrees(StageByStage):
         return np.flatnonzero(np.bincount(self.nodes[0]))  # also 0, which stands at leaves
 
     def add(self, data: Data, scores: np.ndarray) -> None:
-        if not isinstance(data.binned, Binned):  # each tree then unpacks its own few columns
-            super().add(data, scores)
-            return
-        packed = data.binned.packed
-        add_trees(packed, self.nodes, self.starts, self.tables, self.one_each, scores)
+        assert data.binned is not None
+        for rows, packed, feature in data.binned.unpacked(self.nodes[0]):
+            own = np.asfortranarray(scores[rows])  # a copy, unless it is all rows
+            nodes = (feature, *self.nodes[1:])
+            add_trees(packed, nodes, self.starts, self.tables, self.one_each, own)
+            if len(own) < len(scores):
+                scores[rows] = own
 
 
 def stack(booster: Hooks, stages: Sequence["Stage"]) -> StageByStage | StackedTrees:

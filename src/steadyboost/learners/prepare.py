@@ -10,10 +10,10 @@ import numpy as np
 from scipy.sparse import issparse
 
 from steadyboost.learners.sparse import bin_sparse, compress
-from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.binned import Binned, BinnedRows
 from steadyboost.trees.binning import MAX_BINS, assign_bins, find_cuts, padded
 from steadyboost.trees.sparse_binning import find_sparse_cuts
-from steadyboost.trees.tree import Binned, one_by_one, parts
+from steadyboost.trees.tree import one_by_one, parts
 
 SAMPLE_ROWS = 200_000  # enough rows for the quantiles of a column
 BIN_ROWS = 65_536  # that a thread bins at a time
@@ -115,7 +115,7 @@ class Encoder:
         """Number of categories of each column, 0 for a numeric one."""
         return np.array([len(kept or ()) for kept in self.categories], dtype=np.int64)
 
-    def encode(self, X: Any) -> np.ndarray:
+    def encode(self, X: Any) -> Any:
         """A numeric (n, features) array; ``X`` itself where it is one already, or sparse."""
         frame = as_frame(X)
         _refuse_sparse(X, self.is_categorical)

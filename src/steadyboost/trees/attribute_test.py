@@ -103,8 +103,9 @@ def in_shards(
 
 def histogram_of(binned: BinnedRows, sums: Sums, rows: np.ndarray) -> np.ndarray:
     """Sums of the rows (ascending) by feature, bin and channel."""
+    bins = binned.bins()
     hist = np.empty(int(binned.offsets[-1]) * sums.n_channels, dtype=np.int64)
-    fill_histogram(binned.bins(), sums.arrays(counting=False), rows, sums.n_channels, hist)
+    fill_histogram(bins, sums.arrays(counting=False), rows, sums.n_channels, hist)
     return hist
 
 

@@ -33,8 +33,7 @@ def padded(*columns: np.ndarray) -> np.ndarray:
 def add_distinct(values, limit, n_distinct, out):
     """Add to ``n_distinct`` sorted values those that are new; how many there are then.
 
-    ``out`` is one row of :func:`padded`. NaN is none, and -1 is the answer where there are more
-    than ``limit``.
+    NaN is none, and -1 is the answer where there are more than ``limit``.
     """
     for value in values:
         position = count_below(out, value)
@@ -53,7 +52,7 @@ def add_distinct(values, limit, n_distinct, out):
 def few_distinct(values, limit, out):
     """Write the distinct non-missing values to ``out``, sorted; -1 if more than ``limit``.
 
-    ``out`` has 256 entries, all inf.
+    ``out`` is one row of :func:`padded`, all inf.
     """
     return add_distinct(values, limit, 0, out)
 

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from steadyboost.trees.attribute_test import histogram_of, in_shards, set_of
-from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.binned import Binned, BinnedRows
 from steadyboost.trees.grower import empty_tree, partition, subtract
 from steadyboost.trees.rule_search import (
     ABOVE,
@@ -21,7 +21,7 @@ from steadyboost.trees.rule_search import (
 )
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.sparse_kernels import column_of
-from steadyboost.trees.tree import Binned, GrownTree, Sums, one_by_one
+from steadyboost.trees.tree import GrownTree, Sums, one_by_one
 
 
 @dataclass(frozen=True)

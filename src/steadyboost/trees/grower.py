@@ -3,8 +3,8 @@
 Structures travel as plain tuples of arrays:
 
 ``bins``    (packed, features, layout, joint): the binned rows, the features to use, per feature
-            (offsets, n_bins, has_missing, categorical or None), and joint columns; five parts
-            where rows are stored sparsely, see :mod:`steadyboost.trees.sparse_kernels`
+            (offsets, n_bins, has_missing, categorical or None), and joint columns; or five
+            parts where rows are stored sparsely, see :mod:`steadyboost.trees.sparse_kernels`
 ``sums``    (labels, weights, channels, counted, same_label): what is added up, as integers;
             ``channels`` replaces labels and weights if it has rows, ``counted`` and its labels are
             empty unless rows count

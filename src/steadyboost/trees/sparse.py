@@ -1,8 +1,8 @@
 """Binned rows in compressed columns: for tables that are mostly zeros, such as texts."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -49,32 +49,24 @@ class SparseBinned(BinnedRows):
     def arrays(self) -> tuple[np.ndarray, ...]:
         return (*self.columns, np.array(self.n))
 
-    def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple[Any, ...]:
+    def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple:
         features = np.arange(self.n_features) if features is None else features
-        return self.columns, features, (*self.layout[:3], None), *self.by_row
+        return self.columns, features, self.growth_layout, *self.by_row
 
     def n_read(self, n_rows: int, n_features: int) -> int:
         """Rows are read whole, whatever the features."""
         return len(self.rows) * n_rows // max(self.n, 1)
 
-    def leaves(self, tree: Any) -> np.ndarray:
-        """Leaf of each row; only the features of the tree are unpacked, some rows at a time."""
-        out = np.zeros(self.n, dtype=np.int32)
-        split = ~tree.is_leaf
-        used, places = np.unique(tree.feature[split], return_inverse=True)
-        if not len(used):
-            return out
-        feature = np.zeros_like(tree.feature)
-        feature[split] = places
-        packed_tree = replace(tree, feature=feature)
+    def unpacked(self, feature: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Only the features of the nodes are unpacked, for some rows at a time."""
+        used, places = np.unique(feature, return_inverse=True)
         n_groups = (len(used) + 3) // 4
         step = max(1, CHUNK_BINS // (4 * n_groups))
         for start in range(0, self.n, step):
-            stop = min(start + step, self.n)
-            packed = np.empty((n_groups, stop - start), dtype=np.uint32)
+            rows = slice(start, min(start + step, self.n))
+            packed = np.empty((n_groups, rows.stop - start), dtype=np.uint32)
             unpack(self.columns, used.astype(np.int64), start, packed)
-            out[start:stop] = packed_tree.apply(packed)
-        return out
+            yield rows, packed, places.astype(feature.dtype)
 
     def take(self, rows: np.ndarray) -> "SparseBinned":
         """Some of the rows, ascending."""

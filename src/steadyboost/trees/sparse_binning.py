@@ -15,7 +15,6 @@ import numpy as np
 
 from steadyboost.trees.binning import (
     add_distinct,
-    assign_bins,
     count_below,
     cuts_between,
     halfway,
@@ -82,8 +81,8 @@ def assign_column_bins(starts, values, cut_starts, cuts, first, last, zero_bins,
         for k in range(256):
             padded[k] = cuts[cut_starts[f] + k] if k < n_cuts else np.inf
         zero_bins[f] = count_below(padded, 0.0)
-        start, stop = starts[f], starts[f + 1]
-        assign_bins(values[start:stop], padded, n_cuts + 1, out[start:stop])
+        for k in range(starts[f], starts[f + 1]):
+            out[k] = n_cuts + 1 if np.isnan(values[k]) else count_below(padded, values[k])
 
 
 def _stretches(n_columns: int) -> list[tuple[int, int]]:

@@ -116,20 +116,19 @@ def _add_zeros(features, offsets, zero_bins, total, hist):
 def fill_sparse(bins, sums, rows, n_channels, hist):
     """Histogram of the listed rows, as of dense ones; its tail counts rows where they count."""
     columns, features, layout, starts, cells = bins
-    labels, weights, channels, counted, _ = sums
+    labels, weights, channels, counted, same_label = sums
     offsets, zero_bins = layout[0], columns[3]
-    for cell in range(len(hist)):
-        hist[cell] = 0
+    hist[:] = 0
     total = np.zeros(n_channels, dtype=np.int64)
     if len(channels) > 0:
         _add_channels(starts, cells, rows, channels, hist, total)
-    n_added, out = weights, hist
+    added, out = weights, hist
     for kind in range(2):  # sums, then counts: one call, lest it be compiled twice
-        if len(n_added) > 0:
-            _add_labels(starts, cells, rows, labels, n_added, len(total), out, total)
+        if len(added) > 0:
+            _add_labels(starts, cells, rows, labels, added, len(total), out, total)
         if kind == 0 or len(counted) > 0:
             _add_zeros(features, offsets, zero_bins, total, out)
         if kind == 0:
-            n_added, out = counted, hist[offsets[-1] * n_channels :]
-            labels = np.zeros(len(counted), dtype=np.int32)
+            added, out = counted, hist[offsets[-1] * n_channels :]
+            labels = same_label
             total = np.zeros(1, dtype=np.int64)

@@ -62,20 +62,22 @@ def _number_bins(n_bins, missing_first, order):
     return n_bins + missing_first
 
 
-@inner
+@inlined
 def _is_categorical(categorical, feature):
     """Whether a feature is; None stands for none, and then what they need is not compiled."""
     return categorical[feature] if categorical is not None else False
 
 
-@inner
-def _order_bins(hist, n_bins, has_missing, categorical, feature, first, total, criterion, order):
+@inlined
+def _order_bins(hist, base, shape, categorical, feature, missing_first, total, criterion, order):
     """Write the bins in the order in which they are tried; how many."""
+    n_bins, has_missing = shape
     if categorical is None:
         return _number_bins(n_bins, first, order)
     if categorical[feature]:
-        return order_categories(hist, n_bins + has_missing, total, criterion, order)
-    return _number_bins(n_bins, first, order)
+        cells = hist[base * len(total) :]
+        return order_categories(cells, n_bins + has_missing, total, criterion, order)
+    return _number_bins(n_bins, missing_first, order)
 
 
 @inner
@@ -96,11 +98,10 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
     best_score, best_feature = -np.inf, np.int64(-1)
     for f in features:
         base, length, missing_first = offsets[f], np.int64(0), np.int64(0)
-        is_categorical = _is_categorical(categorical, f)
-        cells = hist[base * n_channels : tail]
+        is_categorical, shape = _is_categorical(categorical, f), (n_bins[f], has_missing[f])
         for first in range(1 + (has_missing[f] and not is_categorical)):
             n_order = _order_bins(
-                cells, n_bins[f], has_missing[f], categorical, f, first, total, criterion, order
+                hist, base, shape, categorical, f, np.int64(first), total, criterion, order
             )
             left_count = np.int64(0)
             for c in range(n_channels):

@@ -1,8 +1,8 @@
-"""Binned rows, a grown tree, and the call that turns one into the other."""
+"""A grown tree, and the call that makes one of binned rows."""
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +12,6 @@ from steadyboost.trees import criteria
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
 from steadyboost.trees.histogram import absolute_total, fix_weights, sum_labels, to_fixed_point
-from steadyboost.trees.joint import NOT_JOINED, Joint, join_columns
 from steadyboost.trees.prediction import apply
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth
 
@@ -29,47 +28,6 @@ SMALL = 1_000_000  # cells below which a second thread costs more than it gains
 STRETCH = 65_536  # rows that are summed at a time
 MANY_NODES = 4096  # above which a call per node costs more than threads gain
 MANY_CELLS = 2**30  # of the histograms of all nodes, above which threads take too much memory
-
-
-@dataclass(frozen=True)
-class Binned(BinnedRows):
-    """Rows as bins: ``packed[f // 4, i]`` holds feature f of row i in byte ``f % 4``."""
-
-    packed: np.ndarray
-    n_bins: np.ndarray
-    has_missing: np.ndarray
-    categorical: np.ndarray
-    offsets: np.ndarray = field(init=False)
-    _joint: dict[int, Joint] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    @property
-    def n_rows(self) -> int:
-        return self.packed.shape[1]
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        return (self.packed,)
-
-    def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple[Any, ...]:
-        joint = NOT_JOINED
-        if features is None and n_channels > 0:
-            if n_channels not in self._joint:
-                widths = np.diff(self.offsets)
-                self._joint[n_channels] = join_columns(self.packed, widths, n_channels)
-            joint = self._joint[n_channels]
-        categorical = self.categorical if self.categorical.any() else None
-        features = np.arange(self.n_features) if features is None else features
-        return self.packed, features, (*self.layout[:3], categorical), joint
-
-    def n_read(self, n_rows: int, n_features: int) -> int:
-        return n_rows * n_features
-
-    def leaves(self, tree: "GrownTree") -> np.ndarray:
-        return tree.apply(self.packed)
-
-    def take(self, rows: np.ndarray) -> "Binned":
-        packed = np.ascontiguousarray(self.packed[:, rows])
-        return Binned(packed, self.n_bins, self.has_missing, self.categorical)
 
 
 @dataclass(frozen=True)
@@ -273,6 +231,10 @@ def grow_tree(
     bins = binned.bins(features, 0 if len(sums.channels) else sums.n_channels)
     n_used = binned.n_rows if rows is None else len(rows)
     capacity = growth.capacity(n_used)
+    if binned.n_read(n_used, len(bins[1])) < SMALL or capacity >= MANY_NODES:
+        n_shards = 1
+    if n_shards * capacity * int(binned.offsets[-1]) * sums.n_channels > MANY_CELLS:
+        n_shards = 1
     numbers = space.array("rows", n_used, np.int32)
     scratch = space.array("scratch", n_used, np.int32)
     leaf = space.array("leaf", binned.n_rows, np.int32)
