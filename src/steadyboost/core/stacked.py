@@ -15,7 +15,6 @@ from steadyboost.learners.base import Data
 from steadyboost.learners.many import single
 from steadyboost.learners.tree import TreeAnswer
 from steadyboost.trees.prediction import add_trees
-from steadyboost.trees.tree import Binned
 
 if TYPE_CHECKING:
     from steadyboost.core.stages import Stage
@@ -39,11 +38,10 @@ class StageByStage:
             self.booster.add(scores, stage, stage.answer.votes(data))
 
 
-class StackedTrees(StageByStage):
+class StackedTrees:
     """Trees and what their votes add; ``one_each`` where a vote counts for its own class only."""
 
-    def __init__(self, booster: Hooks, stages: Sequence["Stage"], one_each: bool):
-        super().__init__(booster, stages)
+    def __init__(self, stages: Sequence["Stage"], one_each: bool):
         answers = [cast(TreeAnswer, stage.answer) for stage in stages]
         parts = [(a.tree.feature, a.tree.children, a.tree.left_set, a.label) for a in answers]
         feature, children, left_set, vote = map(np.concatenate, zip(*parts, strict=True))
@@ -77,5 +75,5 @@ def stack(booster: Hooks, stages: Sequence["Stage"]) -> StageByStage | StackedTr
     dimensions = {stage.code.ndim for stage in stages}
     plain = type(booster).add is Hooks.add and len(dimensions) == 1
     if plain and all(isinstance(stage.answer, TreeAnswer) for stage in stages):
-        return StackedTrees(booster, stages, dimensions == {1})
+        return StackedTrees(stages, dimensions == {1})
     return StageByStage(booster, stages)
