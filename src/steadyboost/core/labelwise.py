@@ -38,7 +38,7 @@ def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
     """Which labels each row has, (n, labels) in column order."""
     if y.ndim == 2:
         return np.asfortranarray(y != 0)
-    return np.asfortranarray(y[:, None] == np.arange(n_labels))
+    return (y == np.arange(n_labels)[:, None]).T
 
 
 class Found(NamedTuple):
