@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from steadyboost.boosters.ecoc import ECOCClassifier
     from steadyboost.boosters.epsilon_boost import EpsilonBoostClassifier
     from steadyboost.boosters.gdmcboost import GDMCBoostClassifier
+    from steadyboost.boosters.martiboost import MartiBoostClassifier
     from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
     from steadyboost.boosters.softmax_boost import SoftmaxBoostClassifier
@@ -47,6 +48,7 @@ _HOME = {
     "EpsilonBoostClassifier": "steadyboost.boosters.epsilon_boost",
     "GDMCBoostClassifier": "steadyboost.boosters.gdmcboost",
     "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
+    "MartiBoostClassifier": "steadyboost.boosters.martiboost",
     "ModelFileError": "steadyboost.core.model_file",
     "SAMMEClassifier": "steadyboost.boosters.samme",
     "SoftmaxBoostClassifier": "steadyboost.boosters.softmax_boost",
@@ -73,6 +75,7 @@ __all__ = [
     "EpsilonBoostClassifier",
     "GDMCBoostClassifier",
     "MSmoothBoostClassifier",
+    "MartiBoostClassifier",
     "ModelFileError",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",

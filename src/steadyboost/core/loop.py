@@ -166,7 +166,7 @@ class Boosting:
 
     def is_done(self) -> bool:
         """Whether nothing is left to learn."""
-        return not self.open_problems()
+        return self.booster.is_done(self)
 
     def open_problems(self) -> list[int]:
         """Problems that had an edge in the last round, and were not perfect."""
@@ -263,7 +263,8 @@ class Boosting:
         if self.validation is not None:
             self.add(self.validation, stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
-        parts = [part for part in stage.parts if part]
+        several = np.ndim(stage.error) or np.ndim(stage.step)
+        parts = [part for part in stage.parts if part] if several else [stage]
         error, step = np.mean([(part.error, part.step) for part in parts], axis=0).tolist()
         self.history.append({"round": len(self.stages), "error": error, "step": step, **info})
 

@@ -12,8 +12,10 @@ import numpy as np
 
 from steadyboost.core.hooks import Hooks
 from steadyboost.learners.base import Data
+from steadyboost.learners.many import single
 from steadyboost.learners.tree import TreeAnswer
 from steadyboost.trees.prediction import add_trees
+from steadyboost.trees.tree import Binned
 
 if TYPE_CHECKING:
     from steadyboost.core.stages import Stage
@@ -28,7 +30,7 @@ class StageByStage:
     @property
     def features(self) -> np.ndarray | None:
         """Those that any tree looks at; None where not all answers are trees."""
-        answers = [part.answer for stage in self.stages for part in stage.parts if part]
+        answers = [answer for stage in self.stages for answer in single(stage.answer)]
         trees = [answer.tree.feature for answer in answers if isinstance(answer, TreeAnswer)]
         return np.unique(np.concatenate(trees)) if 0 < len(trees) == len(answers) else None
 
@@ -37,10 +39,11 @@ class StageByStage:
             self.booster.add(scores, stage, stage.answer.votes(data))
 
 
-class StackedTrees:
+class StackedTrees(StageByStage):
     """Trees and what their votes add; ``one_each`` where a vote counts for its own class only."""
 
-    def __init__(self, stages: Sequence["Stage"], one_each: bool):
+    def __init__(self, booster: Hooks, stages: Sequence["Stage"], one_each: bool):
+        super().__init__(booster, stages)
         answers = [cast(TreeAnswer, stage.answer) for stage in stages]
         parts = [(a.tree.feature, a.tree.children, a.tree.left_set, a.label) for a in answers]
         feature, children, left_set, vote = map(np.concatenate, zip(*parts, strict=True))
@@ -60,7 +63,9 @@ class StackedTrees:
         return np.flatnonzero(np.bincount(self.nodes[0]))  # also 0, which stands at leaves
 
     def add(self, data: Data, scores: np.ndarray) -> None:
-        assert data.binned is not None
+        if not isinstance(data.binned, Binned):  # each tree then unpacks its own few columns
+            super().add(data, scores)
+            return
         packed = data.binned.packed
         add_trees(packed, self.nodes, self.starts, self.tables, self.one_each, scores)
 
@@ -70,5 +75,5 @@ def stack(booster: Hooks, stages: Sequence["Stage"]) -> StageByStage | StackedTr
     dimensions = {stage.code.ndim for stage in stages}
     plain = type(booster).add is Hooks.add and len(dimensions) == 1
     if plain and all(isinstance(stage.answer, TreeAnswer) for stage in stages):
-        return StackedTrees(stages, dimensions == {1})
+        return StackedTrees(booster, stages, dimensions == {1})
     return StageByStage(booster, stages)
