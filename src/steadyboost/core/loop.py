@@ -55,6 +55,11 @@ class Round:
         draw = np.random.SeedSequence([self.seed, problem]).generate_state(1)[0]
         return Round(self.t, int(draw >> 1))
 
+    def split(self, n: int) -> list["Round"]:
+        """The same round for each of n questions."""
+        draws = np.random.SeedSequence(self.seed).generate_state(n) >> 1
+        return [Round(self.t, int(draw)) for draw in draws]
+
     def draw_counts(self, weights: np.ndarray) -> np.ndarray:
         """How often each row is in a bootstrap drawn by the weights."""
         return self.rng.multinomial(len(weights), weights / weights.sum())
