@@ -113,6 +113,7 @@ class Boosting:
     history: History = field(default_factory=History)
     keep: int | None = None  # rounds to keep, where a callback knows better than all
     questions: list[Question] = field(default_factory=list)  # of the last round, with weights
+    memo: Any = None  # what the booster keeps between rounds; it follows from the stages
     over: bool = False  # whether the last round was the last that there can be
 
     def __post_init__(self) -> None:
