@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from steadyboost.boosters.adaboost_oc import AdaBoostOCClassifier
     from steadyboost.boosters.arc_x4 import ArcX4Classifier
     from steadyboost.boosters.bagging import BaggingClassifier
+    from steadyboost.boosters.dmcboost import DMCBoostClassifier
     from steadyboost.boosters.ecoc import ECOCClassifier
     from steadyboost.boosters.epsilon_boost import EpsilonBoostClassifier
     from steadyboost.boosters.gdmcboost import GDMCBoostClassifier
@@ -43,6 +44,7 @@ _HOME = {
     "BaggingClassifier": "steadyboost.boosters.bagging",
     "BoostingClassifier": "steadyboost.core.estimator",
     "C45": "steadyboost.learners.c45",
+    "DMCBoostClassifier": "steadyboost.boosters.dmcboost",
     "DecisionRule": "steadyboost.learners.decision_rule",
     "ECOCClassifier": "steadyboost.boosters.ecoc",
     "EpsilonBoostClassifier": "steadyboost.boosters.epsilon_boost",
@@ -70,6 +72,7 @@ __all__ = [
     "AttributeTest",
     "BaggingClassifier",
     "BoostingClassifier",
+    "DMCBoostClassifier",
     "DecisionRule",
     "ECOCClassifier",
     "EpsilonBoostClassifier",

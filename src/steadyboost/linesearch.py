@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.linesearch import choose_interval, error_curve, whole_weights
+from steadyboost.trees.linesearch import choose_interval, error_curve, stand_all, whole_weights
 from steadyboost.trees.margin_search import bottom_mean, climb, margin_lines
 
 
@@ -56,8 +56,8 @@ def minimize_error(
     scores, y, votes, weights = _checked(scores, y, votes, sample_weight)
     scale = float(np.abs(scores).max()) if scale is None else _checked_scale(scale, least=0.0)
     whole = whole_weights(weights, len(y))
-    low, high, right = error_curve(scores, y, votes, whole, scale)
-    best, step = choose_interval(right, low, high)
+    low, high, right = error_curve(scores, y, stand_all(scores, y), votes, whole, scale)
+    best, _, step = choose_interval(right, low, high, False)
     ends = np.concatenate([[-np.inf], high]), np.concatenate([low, [np.inf]])
     total = int(whole.sum())
     errors = (total - right) / total
@@ -89,7 +89,7 @@ def bottom_margin(
     scores, y, votes, weights = _checked(scores, y, votes, sample_weight)
     scale, sign = _checked_scale(scale), -1.0 if step < 0 else 1.0
     lines, weights, mass = _lines(scores, y, votes, sign, weights, bottom)
-    mean, slope = bottom_mean(lines, weights, mass, scale, abs(float(step)))
+    mean, slope, _ = bottom_mean(lines, weights, mass, scale, abs(float(step)))
     return float(mean), float(sign * slope)
 
 
@@ -136,7 +136,7 @@ def _lines(
     bottom: float,
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray, float]:
     lines = tuple(np.empty(len(y)) for _ in range(3))
-    margin_lines(scores, y, votes, sign, *lines)
+    margin_lines(scores, y, stand_all(scores, y), votes, sign, *lines)
     weights = np.ones(len(y)) if weights is None else weights
     if not 0 < bottom <= weights.sum():
         raise ValueError(

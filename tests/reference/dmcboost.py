@@ -47,7 +47,7 @@ def by_error(state):
     before = exponential_loss(state, [-1] * len(state.y), 0.0)
 
     def judge(votes):
-        step, error, _ = linesearch.minimize_error(*state.problem(votes), state.scale)
+        step, error, _ = linesearch.minimize_error(*state.problem(votes), state.scale, join=True)
         loss = exponential_loss(state, votes, step) / before
         return round(error / sum(state.weights), 12), round(loss, 6)
 
@@ -66,7 +66,7 @@ def by_margin(state, bottom, tol):
     return judge
 
 
-@dataclass
+@dataclass(eq=False)
 class Node:
     rows: np.ndarray
     label: int

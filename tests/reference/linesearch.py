@@ -74,7 +74,24 @@ def breakpoint_of(row, y, vote):
     return row[y] - row[vote] if row[y] > rest else None
 
 
-def minimize_error(scores, y, votes, weights, scale):
+def joined(intervals, errors):
+    """Neighbours of equal error as one interval, except across 0."""
+    stretches = []
+    for (a, b, _), error in zip(intervals, errors, strict=True):
+        follows = stretches and math.isclose(stretches[-1][2], error, abs_tol=1e-12)
+        across_zero = stretches and stretches[-1][1] <= 0 <= a
+        if follows and not across_zero:
+            stretches[-1][1] = b
+        else:
+            stretches.append([a, b, error])
+    steps = [
+        b - 1 if math.isinf(a) else a + 1 if math.isinf(b) else (a + b) / 2 for a, b, _ in stretches
+    ]
+    ends = [(a, b, step) for (a, b, _), step in zip(stretches, steps, strict=True)]
+    return ends, [error for *_, error in stretches]
+
+
+def minimize_error(scores, y, votes, weights, scale, join=False):
     """(step, error, interval) by trying each interval between the rows' own breakpoints."""
     found = {0.0}
     for row, own, vote in zip(scores, y, votes, strict=True):
@@ -82,6 +99,8 @@ def minimize_error(scores, y, votes, weights, scale):
             found.add(point)
     intervals = intervals_between(apart(sorted(found), 1e-9 * (1 + scale)))
     errors = [error_at(scores, y, votes, weights, step) for _, _, step in intervals]
+    if join:
+        intervals, errors = joined(intervals, errors)
     best = choose(intervals, errors, 1e-12 * sum(weights))
     return intervals[best][2], errors[best], intervals[best][:2]
 

@@ -185,8 +185,11 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
         """Share of each feature in the decrease of impurity, weighted by the mass of the nodes."""
         check_is_fitted(self, "stages_")
         n, total = self.n_features_in_, np.zeros(self.n_features_in_)
-        for part in (part for stage in self.stages_ for part in stage.parts if part):
-            total += float(part.extra.get("mass", 1.0)) * part.answer.importances(n)
+        for stage in self.stages_:
+            answers = stage.answer.answers if isinstance(stage.answer, Answers) else ()
+            for answer, mass in zip(answers, stage.extra.get("mass", ()), strict=True):
+                if answer is not None:
+                    total += mass * answer.importances(n)
         return total / total.sum() if total.sum() > 0 else total
 
 

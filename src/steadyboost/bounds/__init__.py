@@ -6,6 +6,7 @@ and the model took another (a learning rate other than 1, a clipped error), the 
 round is the one that holds for the step that was taken, if it is larger.
 """
 
+from steadyboost.bounds.bottom import SoftMargin, bottom_bound, soft_margin
 from steadyboost.bounds.errors import (
     ProductBound,
     SmoothedBound,
@@ -22,6 +23,8 @@ __all__ = [
     "GrowthBound",
     "ProductBound",
     "SmoothedBound",
+    "SoftMargin",
+    "bottom_bound",
     "m2_bound",
     "margin_distribution",
     "margins",
@@ -29,6 +32,7 @@ __all__ = [
     "msmooth_margin_bound",
     "normalized_scores",
     "oc_bound",
+    "soft_margin",
     "training_error",
     "weightboost_bound",
 ]

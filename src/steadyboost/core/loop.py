@@ -55,6 +55,11 @@ class Round:
         draw = np.random.SeedSequence([self.seed, problem]).generate_state(1)[0]
         return Round(self.t, int(draw >> 1))
 
+    def split(self, n: int) -> list["Round"]:
+        """The same round for each of n questions."""
+        draws = np.random.SeedSequence(self.seed).generate_state(n) >> 1
+        return [Round(self.t, int(draw)) for draw in draws]
+
     def draw_counts(self, weights: np.ndarray) -> np.ndarray:
         """How often each row is in a bootstrap drawn by the weights."""
         return self.rng.multinomial(len(weights), weights / weights.sum())
@@ -108,6 +113,7 @@ class Boosting:
     history: History = field(default_factory=History)
     keep: int | None = None  # rounds to keep, where a callback knows better than all
     questions: list[Question] = field(default_factory=list)  # of the last round, with weights
+    memo: Any = None  # what the booster keeps between rounds; it follows from the stages
     over: bool = False  # whether the last round was the last that there can be
 
     def __post_init__(self) -> None:

@@ -177,9 +177,9 @@ def check_stages(stages: Sequence["Stage"], booster: "Hooks") -> None:
             largest = float(np.abs(code.astype(np.float64)).max())
         parts = booster.n_parts(t) if several else 0
         need(n_parts(stage) == parts, "a stage has parts that it should not have, or too few")
-        own = stage.extra.values() if several else ()
-        arrays = [value for value in own if isinstance(value, np.ndarray)]
-        for number in (stage.step, stage.error, *arrays):
+        for number in (stage.step, stage.error):
             need(np.shape(number) in ((), (parts,)), "there must be a number per part")
+        for value in stage.extra.values() if several else ():
+            need(np.shape(value)[:1] in ((), (parts,)), "there must be an entry per part")
         total += float(np.abs(stage.step).max()) * largest
     need(total <= MAX_SCORE, "steps and codes must be finite and of bounded size")

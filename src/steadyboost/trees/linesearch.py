@@ -56,22 +56,38 @@ def breakpoint_of(value, own_score, first, second, is_own, is_best):
 
 
 @kernel
-def find_breakpoints(scores, y, votes, weights, points, jumps):
+def stand(scores, y, own, first, second, best):
+    """Own score, the best two of the other labels, and which is the best, of each row."""
+    for i in range(len(y)):
+        first[i], second[i], best[i] = rivals(scores, i, np.int64(y[i]))
+        own[i] = scores[np.uint64(i), np.uint64(y[i])]
+
+
+def stand_all(scores: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The standing of all rows: (own, first, second, best)."""
+    n = len(y)
+    standing = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
+    stand(scores, y, *standing)
+    return standing
+
+
+@kernel
+def find_breakpoints(scores, y, standing, votes, weights, points, jumps):
     """Breakpoints and the weight that turns right at each; returns the weight right at -inf."""
+    own, first, second, best = standing
     right = np.int64(0)
     for i in range(len(y)):
-        own, vote = np.int64(y[i]), np.int64(votes[i])
-        first, second, best = rivals(scores, i, own)
-        own_score = scores[np.uint64(i), np.uint64(own)]
+        vote = np.int64(votes[i])
         points[i], jumps[i] = NEVER, 0
         if vote < 0:
-            right += weights[i] if own_score > first else 0
+            right += weights[i] if own[i] > first[i] else 0
             continue
         value = scores[np.uint64(i), np.uint64(vote)]
-        points[i] = breakpoint_of(value, own_score, first, second, vote == own, vote == best)
+        is_own = vote == y[i]
+        points[i] = breakpoint_of(value, own[i], first[i], second[i], is_own, vote == best[i])
         if points[i] < NEVER:
-            jumps[i] = weights[i] if vote == own else -weights[i]
-            right += 0 if vote == own else weights[i]
+            jumps[i] = weights[i] if is_own else -weights[i]
+            right += 0 if is_own else weights[i]
     return right
 
 
@@ -89,45 +105,57 @@ def merge_points(points, jumps, width, low, high, sums):
 
 
 @inlined
-def middle(low, high, j):
-    """The step for interval j: its middle, or 1 beyond the end of a half-line; also its width."""
-    n = len(low)
-    if j == 0:
-        return low[0] - 1.0, np.inf
-    if j == n:
-        return high[n - 1] + 1.0, np.inf
-    return (high[j - 1] + low[j]) / 2, low[j] - high[j - 1]
+def _middle(begin, end):
+    """The step for an interval: its middle, or 1 beyond the end of a half-line."""
+    if begin == -np.inf:
+        return end - 1.0
+    return begin + 1.0 if end == np.inf else (begin + end) / 2
 
 
 @shared
-def choose_interval(right, low, high):
+def choose_interval(right, low, high, join):
     """The interval with most weight right; ties: positive, bounded, widest, smallest step.
 
-    Interval j lies between ``high[j - 1]`` and ``low[j]``; ``right`` has one entry more.
+    Interval j lies between ``high[j - 1]`` and ``low[j]``; ``right`` has one entry more. With
+    ``join``, neighbours of equal weight are one, except across 0. Returns the first and the last
+    of the chosen intervals, and the step.
     """
-    best, top = np.int64(0), right[0]
+    top = right[0]
     for j in range(1, len(right)):
         top = max(top, right[j])
-    step, width = -np.inf, -1.0
-    for j in range(len(right)):
-        if right[j] != top:
-            continue
-        new, wide = middle(low, high, j)
-        if (new > 0) != (step > 0):
-            better = new > 0
-        elif (wide < np.inf) != (width < np.inf):
-            better = wide < np.inf
-        elif wide != width:
-            better = wide > width
-        else:
-            better = abs(new) < abs(step)
-        if better or width < 0:
-            best, step, width = np.int64(j), new, wide
-    return best, step
+    first, last, step, width = np.int64(-1), np.int64(-1), 0.0, 0.0
+    j = 0
+    while j < len(right):
+        begin = j
+        while join and j < len(low) and right[j] == top == right[j + 1]:
+            if low[j] <= 0 <= high[j]:
+                break
+            j += 1
+        if right[j] == top:
+            start = high[begin - 1] if begin > 0 else -np.inf
+            stop = low[j] if j < len(low) else np.inf
+            new, wide = _middle(start, stop), stop - start
+            if (new > 0) != (step > 0):
+                better = new > 0
+            elif (wide < np.inf) != (width < np.inf):
+                better = wide < np.inf
+            elif wide != width:
+                better = wide > width
+            else:
+                better = abs(new) < abs(step)
+            if better or first < 0:
+                first, last, step, width = np.int64(begin), np.int64(j), new, wide
+        j += 1
+    return first, last, step
 
 
 def error_curve(
-    scores: np.ndarray, y: np.ndarray, votes: np.ndarray, weights: np.ndarray, scale: float
+    scores: np.ndarray,
+    y: np.ndarray,
+    standing: tuple[np.ndarray, ...],
+    votes: np.ndarray,
+    weights: np.ndarray,
+    scale: float,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Algorithm 1.1: groups of breakpoints (low and high ends), and the weight right between them.
 
@@ -135,7 +163,7 @@ def error_curve(
     """
     points, jumps = np.empty(len(y) + 1), np.empty(len(y) + 1, dtype=np.int64)
     points[-1], jumps[-1] = 0.0, 0
-    right = find_breakpoints(scores, y, votes, weights, points, jumps)
+    right = find_breakpoints(scores, y, standing, votes, weights, points, jumps)
     turning = points < NEVER
     points, jumps = points[turning], jumps[turning]
     order = np.argsort(points)

@@ -9,8 +9,7 @@ quasi-concave (Theorem 3 of Zhai, Xia & Wang 2014, where it is right: on either 
 
 import numpy as np
 
-from steadyboost.trees.jit import inlined, inner, shared
-from steadyboost.trees.linesearch import rivals
+from steadyboost.trees.jit import inlined, inner, kernel, shared
 
 FEW = 32  # values that are sorted
 BUCKETS = 512
@@ -26,18 +25,17 @@ def line_of(value, own_score, first, second, is_own, is_best):
     return own_score - (second if is_best else first), own_score - value
 
 
-@shared
-def margin_lines(scores, y, votes, sign, level, base, way):
+@kernel
+def margin_lines(scores, y, standing, votes, sign, level, base, way):
     """Lines of all rows, for steps of one sign; rows without a vote (-1) do not move."""
+    own, first, second, best = standing
     for i in range(len(y)):
-        own, vote = np.int64(y[i]), np.int64(votes[i])
-        first, second, best = rivals(scores, i, own)
-        own_score = scores[np.uint64(i), np.uint64(own)]
-        level[i], base[i], way[i] = own_score - first, np.inf, -1.0
+        vote = np.int64(votes[i])
+        level[i], base[i], way[i] = own[i] - first[i], np.inf, -1.0
         if vote >= 0:
-            value = scores[np.uint64(i), np.uint64(vote)]
-            level[i], base[i] = line_of(value, own_score, first, second, vote == own, vote == best)
-            way[i] = sign if vote == own else -sign
+            value, is_own = scores[np.uint64(i), np.uint64(vote)], vote == y[i]
+            level[i], base[i] = line_of(value, own[i], first[i], second[i], is_own, vote == best[i])
+            way[i] = sign if is_own else -sign
 
 
 @inlined
@@ -211,9 +209,10 @@ def climb(lines, weights, mass, scale, reach, width):
 
 @shared
 def bottom_mean(lines, weights, mass, scale, step):
-    """Objective (5) and its derivative (9) to the right of a step."""
+    """Objective (5), its derivative (9) to the right of a step, and the largest numerator in it."""
     n = len(weights)
     rows, values, masses = np.arange(n), np.empty(n), np.empty(n)
-    _, total, slope = _bottom_sums(lines, weights, rows, mass, step, values, masses)
+    threshold, total, slope = _bottom_sums(lines, weights, rows, mass, step, values, masses)
     divisor = scale + step
-    return total / (mass * divisor), (slope * divisor - total) / (mass * divisor * divisor)
+    mean, derivative = total / (mass * divisor), (slope * divisor - total) / (mass * divisor**2)
+    return mean, derivative, threshold

@@ -36,7 +36,7 @@ def _score_sides(left, right, total, criterion, l2):
 
 
 @inlined
-def _any_in_bin(hist, bin_, n_channels):
+def any_in_bin(hist, bin_, n_channels):
     for c in range(n_channels):
         if hist[bin_ * n_channels + c] != 0:
             return True
@@ -44,7 +44,7 @@ def _any_in_bin(hist, bin_, n_channels):
 
 
 @inner
-def _include(bin_, left_set):
+def include(bin_, left_set):
     left_set[bin_ >> 5] |= np.uint32(1) << np.uint32(bin_ & 31)
 
 
@@ -54,7 +54,7 @@ def contains(left_set, bin_):
 
 
 @inlined
-def _number_bins(n_bins, missing_first, order):
+def number_bins(n_bins, missing_first, order):
     """Write the bins in their order, the missing one before them if it goes left."""
     order[0] = n_bins
     for b in range(n_bins):
@@ -73,11 +73,11 @@ def _order_bins(hist, base, shape, categorical, feature, missing_first, total, c
     """Write the bins in the order in which they are tried; how many."""
     n_bins, has_missing = shape
     if categorical is None:
-        return _number_bins(n_bins, missing_first, order)
+        return number_bins(n_bins, missing_first, order)
     if categorical[feature]:
         cells = hist[base * len(total) :]
         return order_categories(cells, n_bins + has_missing, total, criterion, order)
-    return _number_bins(n_bins, missing_first, order)
+    return number_bins(n_bins, missing_first, order)
 
 
 @inner
@@ -139,24 +139,24 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
         if length > 0:
             best_feature = f
             if not is_categorical:
-                _number_bins(n_bins[f], missing_first, order)
+                number_bins(n_bins[f], missing_first, order)
             for word in range(SET_WORDS):
                 left_set[word] = 0
             for k in range(length):
-                _include(order[k], left_set)
+                include(order[k], left_set)
     return best_score, best_feature
 
 
 @inner
-def _send_absent(hist, shape, left_sums, total, criterion, left_set):
+def send_absent(hist, shape, left_sums, total, criterion, left_set):
     """Bins that the node has not seen (missing values, categories) follow the heavier side."""
     n_bins, has_missing, categorical = shape
     left_mass = mass_of(left_sums, criterion)
     if left_mass <= mass_of(total, criterion) - left_mass:
         return
     for b in range(0 if categorical else n_bins, n_bins + 1):
-        if b >= n_bins + has_missing or not _any_in_bin(hist, b, len(total)):
-            _include(b, left_set)
+        if b >= n_bins + has_missing or not any_in_bin(hist, b, len(total)):
+            include(b, left_set)
 
 
 @inner
@@ -193,7 +193,7 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
             for b in range(offsets[f + 1] - offsets[f]):
                 left_sums[c] += cells[b * n_channels + c] * contains(left_set, b)
         shape = (n_bins[f], has_missing[f], _is_categorical(categorical, f))
-        _send_absent(cells, shape, left_sums, total, rule[0], left_set)
+        send_absent(cells, shape, left_sums, total, rule[0], left_set)
     return best_score, best_feature
 
 

@@ -239,6 +239,10 @@ def grow_tree(
     scratch = space.array("scratch", n_used, np.int32)
     leaf = space.array("leaf", binned.n_rows, np.int32)
     arrays = sums.arrays(growth.min_samples_leaf > 1)
+    n_cells = int(binned.offsets[-1]) * (sums.n_channels + (len(arrays[3]) > 0))
+    is_small = binned.n_read(n_used, len(bins[1])) < SMALL
+    if is_small or capacity >= MANY_NODES or n_shards * n_cells * capacity > MANY_CELLS:
+        n_shards = 1
     tree = empty_tree(capacity, sums.n_channels)
     tree[3][0] = total = sums.total(None if rows is None else rows.astype(np.int32))
     mass = total.sum() if growth.criterion in ("gini", "entropy", "error") else total[-1]

@@ -1,0 +1,263 @@
+"""Direct optimisation of the training error, then of the smallest margins.
+
+A :class:`DirectSearch` is what a run keeps between rounds; all of it follows from the stages.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from steadyboost.core.scores import add_votes
+from steadyboost.core.stages import Stage
+from steadyboost.learners.base import Answer, Question
+from steadyboost.learners.tree import TreeAnswer
+from steadyboost.trees.error_judge import ErrorJudge
+from steadyboost.trees.linesearch import choose_interval, error_curve, whole_weights
+from steadyboost.trees.margin_judge import MarginJudge
+from steadyboost.trees.margin_search import bottom_mean, climb, margin_lines
+from steadyboost.trees.search_tree import search_tree
+from steadyboost.trees.standing import Sample, Standing, bottom_edges, bottom_shares
+from steadyboost.trees.tree import Growth, Sums, grow_tree, parts
+
+if TYPE_CHECKING:
+    from steadyboost.core.loop import Boosting, Round
+
+ROUNDING = 1e-12  # a change below this is none
+
+
+@dataclass(frozen=True)
+class Direct:
+    """How a booster optimises: its trees, and the settings of the second phase.
+
+    ``tree`` is None where another learner answers; ``bottom`` is a weight of rows.
+    """
+
+    tree: Growth | None
+    bottom: float
+    gradient: bool
+    epsilon: float
+    tol: float
+    patience: int
+
+
+@dataclass
+class Move:
+    """A round that may be taken: its hypothesis, and the step with the interval it is from."""
+
+    question: Question
+    answer: Answer
+    votes: np.ndarray
+    step: float
+    interval: tuple[float, float]
+    error: float = 0.0
+    margin: float = 0.0
+
+
+class DirectSearch:
+    """Both phases on the rows of a run, from the stages that it has."""
+
+    def __init__(self, run: "Boosting", direct: Direct, phase: int = 1):
+        rows = run.rows
+        self.run, self.direct = run, direct
+        weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
+        assert rows.data.binned is not None or direct.tree is None
+        self.sample = Sample(
+            rows.data.binned,  # type: ignore[arg-type]
+            rows.y,
+            rows.n_classes,
+            weights,
+            whole_weights(rows.sample_weight, len(rows)),
+            rows.workers.n_threads,
+            rows.workers.run,
+        )
+        self.pending: list[Move] = []
+        phases = [stage.extra["phase"] for stage in run.stages]
+        self.phase = max([phase, *phases])
+        self.return_to_stages()
+
+    def return_to_stages(self) -> None:
+        """Forget what was tried beyond the stages of the run."""
+        stages = self.run.stages
+        self.scores = np.ascontiguousarray(self.run.rows.scores)
+        self.standing = Standing(self.sample, self.scores)
+        self.scale = float(sum(abs(stage.step) for stage in stages))
+        first = [stage for stage in stages if stage.extra["phase"] == 1]
+        second = [stage for stage in stages if stage.extra["phase"] == 2]
+        self.unit = float(sum(abs(stage.step) for stage in first))
+        self.error, self.idle = 1.0, 0
+        for stage in first:
+            self.note_error(stage.error)
+        if self.phase == 2:
+            margins = [stage.extra["margin"] for stage in stages]
+            self.margin, self.idle = margins[len(first) - 1], 0
+            for stage in second:
+                self.note_margin(stage.extra["margin"])
+
+    def note_error(self, error: float) -> None:
+        better = error < self.error - ROUNDING
+        self.error, self.idle = (error, 0) if better else (self.error, self.idle + 1)
+
+    def note_margin(self, margin: float) -> None:
+        better = margin > self.margin + ROUNDING
+        self.margin, self.idle = (margin, 0) if better else (self.margin, self.idle + 1)
+
+    def is_descending(self) -> bool:
+        """Whether the next round is one of phase I: whether one of the next lowers the error.
+
+        Rounds are tried until one does, and none is taken if ``patience`` rounds do not.
+        """
+        while self.phase == 1 and not self.pending_ends_well():
+            if self.error <= 0 or self.idle >= self.direct.patience:
+                if not self.run.stages:  # an ensemble is never empty
+                    self.run.warn_of_no_edge(self.pending[0].error)
+                    self.accept(self.pending[0])
+                self.pending, self.phase = [], 2
+                self.return_to_stages()
+            else:
+                t = len(self.run.stages) + len(self.pending)
+                move = self.descend(self.run.round(t))
+                self.apply(move)
+                self.note_error(move.error)
+                self.pending.append(move)
+        return self.phase == 1
+
+    def pending_ends_well(self) -> bool:
+        return bool(self.pending) and self.idle == 0
+
+    def round(self, round_: "Round") -> bool:
+        """One round of the run; whether it must be the last."""
+        if self.is_descending():
+            self.accept(self.pending.pop(0))
+            return False
+        move = self.ascend(round_)
+        self.apply(move)
+        self.note_margin(move.margin)
+        self.accept(move)
+        return self.idle >= self.direct.patience
+
+    def apply(self, move: Move) -> None:
+        code = np.ones(self.sample.n_classes)
+        spans = parts(len(move.votes), self.sample.n_parts)
+        self.sample.run(
+            lambda at: add_votes(self.scores[at], move.votes[at], code, move.step), spans
+        )
+        self.scale += abs(move.step)
+        self.standing = Standing(self.sample, self.scores)
+        move.error, move.margin = self.error_and_margin()
+
+    def error_and_margin(self) -> tuple[float, float]:
+        """The training error, where ties are errors, and the mean bottom margin."""
+        sample, gaps = self.sample, self.standing.gaps
+        right, total = float(sample.whole[gaps > 0].sum()), float(sample.whole.sum())
+        still = gaps, np.full_like(gaps, np.inf), np.full_like(gaps, -1.0)
+        mean = bottom_mean(still, sample.weights, self.direct.bottom, self.scale, 0.0)[0]
+        return (total - right) / total, float(mean)
+
+    def accept(self, move: Move) -> None:
+        extra = {"phase": self.phase, "margin": move.margin}
+        info = {"phase": self.phase, "g": move.margin, "interval": list(move.interval)}
+        stage = Stage(move.answer, move.question.code, move.step, move.error, extra)
+        self.run.questions = [move.question]
+        self.run.accept(stage, move.votes, info)
+
+    def ask(self, weights: np.ndarray, round_: "Round") -> tuple[Question, Answer, np.ndarray]:
+        """What the booster's own learner answers, where it has one."""
+        run, k = self.run, self.sample.n_classes
+        question = Question(self.sample.y, weights / weights.sum(), k, np.ones(k))
+        counts = round_.draw_counts(question.weights) if run.booster.resample else None
+        rows = run.rows
+        found = run.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
+        return question, *found
+
+    def searched(self, judge: Any, weights: np.ndarray) -> tuple[Question, Answer, np.ndarray]:
+        """A tree whose splits are judged by line searches."""
+        growth, k = self.direct.tree, self.sample.n_classes
+        assert growth is not None
+        question = Question(self.sample.y, weights / weights.sum(), k, np.ones(k))
+        tree, labels, votes = search_tree(
+            self.sample, judge, growth.max_depth, growth.max_leaf_nodes
+        )
+        return question, TreeAnswer(tree, labels), votes
+
+    def descend(self, round_: "Round") -> Move:
+        """Phase I: a hypothesis, and the step of least error along it."""
+        judge = ErrorJudge(self.sample, self.standing, self.scale)
+        weights = judge.tallies[-1]
+        grow = self.direct.tree is not None
+        found = self.searched(judge, weights) if grow else self.ask(weights, round_)
+        low, high, right = error_curve(
+            self.scores,
+            self.sample.y,
+            self.standing.arrays,
+            found[2],
+            self.sample.whole,
+            self.scale,
+        )
+        at, _, step = choose_interval(right, low, high, False)
+        begin = high[at - 1] if at > 0 else -np.inf
+        end = low[at] if at < len(low) else np.inf
+        step = self.run.booster.learning_rate * float(step)
+        return Move(*found, step, (float(begin), float(end)))
+
+    def ascend(self, round_: "Round") -> Move:
+        """Phase II: a hypothesis, and the step of the largest bottom margin, plus epsilon."""
+        direct, sample = self.direct, self.sample
+        shares = bottom_shares(self.standing.gaps, sample.weights, direct.bottom)
+        if direct.tree is None:
+            found = self.ask(shares, round_)
+        elif direct.gradient:
+            found = self.by_edges(shares)
+        else:
+            width = direct.tol * self.unit
+            judge = MarginJudge(sample, self.standing, self.scale, direct.bottom, width)
+            found = self.searched(judge, shares)
+        begin, end = self.best_step(found[2])
+        step = self.run.booster.learning_rate * (begin + direct.epsilon * self.unit)
+        return Move(*found, step, (begin, end))
+
+    def by_edges(self, shares: np.ndarray) -> tuple[Question, Answer, np.ndarray]:
+        """The tree with the largest total edge over the rows at the bottom."""
+        sample, growth, k = self.sample, self.direct.tree, self.sample.n_classes
+        assert growth is not None
+        rows = np.flatnonzero(shares)
+        edges = np.empty((len(rows), k + 1))
+        bottom_edges(self.scores, sample.y, self.standing.arrays, rows, shares, edges)
+        tree, _ = grow_tree(
+            sample.binned.take(rows),
+            Sums.of_channels(edges),
+            growth,
+            n_shards=sample.n_threads,
+            run=sample.run,
+        )
+        answer = TreeAnswer(tree, tree.value[:, :-1].argmax(axis=1).astype(np.int32))
+        question = Question(sample.y, shares / shares.sum(), k, np.ones(k))
+        return question, answer, answer.votes(self.run.rows.data)
+
+    def best_step(self, votes: np.ndarray) -> tuple[float, float]:
+        sample, n = self.sample, len(votes)
+        lines = np.empty(n), np.empty(n), np.empty(n)
+
+        def write(at: slice) -> None:
+            own = tuple(line[at] for line in lines)
+            standing = self.standing.at(at)
+            margin_lines(self.scores[at], sample.y[at], standing, votes[at], 1.0, *own)
+
+        sample.run(write, self.standing.parts)
+        width = self.direct.tol * self.unit
+        begin, end, _ = climb(
+            lines, sample.weights, self.direct.bottom, self.scale, self.scale, width
+        )
+        return float(begin), float(end)
+
+
+def best_round(stages: Sequence[Stage]) -> int:
+    """How many stages to keep: up to the largest bottom margin, where there is a second phase."""
+    first = sum(stage.extra["phase"] == 1 for stage in stages)
+    margins = [stage.extra["margin"] for stage in stages]
+    kept, best = max(first, 1), margins[max(first, 1) - 1]
+    for t in range(kept, len(stages)):
+        if margins[t] > best + ROUNDING:
+            kept, best = t + 1, margins[t]
+    return kept

@@ -1,0 +1,127 @@
+"""Phase I of direct optimisation: splits by the training error after the best step."""
+
+from collections.abc import Sequence
+from functools import partial
+
+import numpy as np
+
+from steadyboost.trees.error_search import best_label, search_features
+from steadyboost.trees.error_sums import list_events, part_of
+from steadyboost.trees.linesearch import merge_points, merging_width
+from steadyboost.trees.search_tree import Found, Leaf
+from steadyboost.trees.splitting import SET_WORDS
+from steadyboost.trees.standing import (
+    Sample,
+    Standing,
+    all_breakpoints,
+    find_positions,
+    padded,
+    raise_rivals,
+)
+
+EXACT_POINTS = 2**17  # breakpoints up to which all of them are looked at
+EXACT_WORK = 4_000_000  # cells of judged curves up to which every interval is one by itself
+MOST_INTERVALS, INTERVALS = 4096, 256
+
+
+class ErrorJudge:
+    """Phase I: the training error after the best step, then the exponential loss there."""
+
+    def __init__(self, sample: Sample, standing: Standing, scale: float):
+        self.sample, self.standing, self.width = sample, standing, merging_width(scale)
+        self.scores = scores = standing.scores
+        self.ends = self._ends()
+        self.n_intervals = len(self.ends[0]) + 1
+        self.positions = np.empty((sample.n_classes, len(scores)), dtype=np.uint16)
+        self.tallies = self._tallies()
+        self.groups = sample.groups(sample.n_classes * (self.n_intervals + 1))
+        self._known: dict[tuple[int, int], tuple] = {}
+
+    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of groups of breakpoints: of all, or of some that part them evenly."""
+        n, k = self.scores.shape
+        exact = n * k <= EXACT_POINTS
+        rows = np.arange(0, n, 1 if exact else -(-2 * n * k // EXACT_POINTS))
+        points = np.zeros(len(rows) * k + 1)
+        sample = self.sample
+        count = all_breakpoints(self.scores, sample.y, self.standing.arrays, rows, points[1:])
+        points = np.sort(points[: count + 1])
+        low, high, sums = np.empty(count + 1), np.empty(count + 1), np.empty(count + 1, np.int64)
+        m = merge_points(points, np.ones_like(sums), self.width, low, high, sums)
+        low, high, sums = low[:m], high[:m], sums[:m]
+        limit = EXACT_WORK // (2 * k * int(sample.binned.offsets[-1])) if exact else 0
+        if m > max(INTERVALS, min(limit, MOST_INTERVALS)):
+            shares = np.arange(1, INTERVALS) / INTERVALS * (count + 1)
+            chosen = np.searchsorted(np.cumsum(sums), shares)
+            chosen = np.union1d(chosen, np.searchsorted(high, 0.0))
+            low, high = low[chosen], high[chosen]
+        return low, high
+
+    def _tallies(self) -> tuple[np.ndarray, ...]:
+        """See :mod:`steadyboost.trees.error_search`; losses are shares of their sum."""
+        sample, gaps = self.sample, self.standing.gaps
+        other, total = np.empty(self.scores.shape), np.empty(len(self.scores))
+        edges, n_edges, shift = padded(self.ends[1]), len(self.ends[1]), -gaps.min()
+
+        def prepare(at: slice) -> None:
+            scores, y, standing = self.scores[at], sample.y[at], self.standing.at(at)
+            find_positions(
+                scores, y, standing, edges, n_edges, self.width, at.start, self.positions
+            )
+            total[at] = raise_rivals(scores, y, standing[0] + shift, sample.weights[at], other[at])
+
+        sample.run(prepare, self.standing.parts)
+        share = 1 / total.sum()
+        sample.run(lambda at: np.multiply(other[at], share, out=other[at]), self.standing.parts)
+        total *= share
+        right_now = np.where(gaps > 0, sample.whole, 0)
+        return sample.y, sample.whole, right_now, other, total
+
+    def _part(self, leaf: Leaf) -> tuple:
+        key = leaf.place, leaf.label
+        if key not in self._known:
+            self._known[key] = part_of(
+                leaf.rows, leaf.label, self.positions, self.tallies, self.n_intervals
+            )
+        return self._known[key]
+
+    def take(self, found: Found, leaves: Sequence[Leaf]) -> None:
+        """Sums of leaves are made when they are asked for."""
+
+    def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None:
+        outside = [self._part(other) for other in others]
+        curve = np.sum([part[0] for part in outside], axis=0, initial=np.int64(0))
+        curve = np.zeros(self.n_intervals, dtype=np.int64) + curve
+        losses = [float(sum(part[k] for part in outside)) for k in (1, 2)]
+        events = self._events(leaf.rows)
+        search = partial(self._search_group, leaf, events, (curve, *losses))
+        found = [f for f in self.sample.run(search, self.groups) if f is not None]
+        return min(found, key=lambda f: f.key) if found else None
+
+    def _events(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
+        size = len(rows) * self.sample.n_classes + 1
+        bounds = np.empty(self.sample.n_classes + 1, dtype=np.int64)
+        events = np.empty(size, np.int32), np.empty(size, np.uint16), np.empty(size, np.int64)
+        y, whole = self.sample.y, self.sample.whole
+        list_events(rows, y, whole, self.positions, self.n_intervals + 1, bounds, *events)
+        return bounds, *events
+
+    def _search_group(
+        self, leaf: Leaf, events: tuple, around: tuple, features: np.ndarray
+    ) -> Found | None:
+        binned, left_set = self.sample.binned, np.zeros(SET_WORDS, dtype=np.uint32)
+        weight, loss, purity, feature, left, right = search_features(
+            binned.packed, features, binned.layout, leaf.rows, events, self.tallies, around,
+            leaf.label, self.ends, left_set,
+        )  # fmt: skip
+        if feature < 0:
+            return None
+        key = -weight, loss, self.sample.impurity(purity)
+        return Found(key, feature, left_set, (left, right))
+
+    def label_all(self, rows: np.ndarray) -> int:
+        k = self.sample.n_classes
+        found = [self._part(Leaf(rows, label, 0, -1)) for label in range(k)]
+        curves = np.array([part[0] for part in found])
+        losses = np.array([part[1] for part in found] + [part[2] for part in found])
+        return int(best_label(curves, losses, self.sample.mass_of(rows), self.ends))

@@ -1,0 +1,226 @@
+"""The best split of a node by the training error after the best step, over all rows at once.
+
+A vote for label k makes a row right on one side of its breakpoint. Breakpoints are sorted into
+intervals, and a histogram over (label, bin, interval), cumulated over bins and intervals, gives
+for every cut, left label and right label the weight that is right on every interval.
+
+Events and tallies are those of :mod:`steadyboost.trees.error_sums`.
+
+``around``   (curve, own_loss, other_loss): what the rows outside the node add to the weight that
+             is right, and to the two parts of the exponential loss
+``ends``     (low, high) ends of the groups of breakpoints
+"""
+
+import numpy as np
+
+from steadyboost.trees.categories import order_categories
+from steadyboost.trees.criteria import GINI
+from steadyboost.trees.error_sums import cumulate, fill_tallies, fill_turns
+from steadyboost.trees.jit import inlined, inner, kernel
+from steadyboost.trees.linesearch import choose_interval
+from steadyboost.trees.splitting import SET_WORDS, include, number_bins, send_absent
+
+LOSS_DIGITS = 1e6  # losses that agree in so many digits are equal
+STEP_LIMIT = 500.0  # beyond which exp would leave the range
+PURER = 1 + 1e-12
+
+_choose_interval = choose_interval.bare
+
+
+@inlined
+def _loss_at(step, own_loss, other_loss):
+    step = min(max(step, -STEP_LIMIT), STEP_LIMIT)
+    return np.rint(LOSS_DIGITS * (np.expm1(-step) * own_loss + np.expm1(step) * other_loss))
+
+
+@inner
+def _best_label(fixed, part, own_loss, other_loss, losses, mass, ends, curve):
+    """The best label of a part: (weight right, rounded loss, label).
+
+    ``fixed`` is the weight right elsewhere on each interval, ``part[k]`` that of the part if it
+    has label k; losses likewise.
+    """
+    n_classes, width = len(mass), len(fixed)
+    tops = np.empty(n_classes, dtype=np.int64)
+    top = np.int64(-1)
+    for k in range(n_classes):
+        own = part[k]
+        most = np.int64(-1)
+        for j in range(width):
+            most = max(most, fixed[j] + own[j])
+        tops[k] = most
+        top = max(top, most)
+    best_loss, best = np.inf, np.int64(-1)
+    for k in range(n_classes):
+        if tops[k] == top:
+            for j in range(width):
+                curve[j] = fixed[j] + part[k, j]
+            _, _, step = _choose_interval(curve, ends[0], ends[1], True)
+            loss = _loss_at(step, own_loss + losses[k], other_loss + losses[n_classes + k])
+            if loss < best_loss or (loss == best_loss and mass[k] > mass[best]):
+                best_loss, best = loss, np.int64(k)
+    return top, best_loss, best
+
+
+@inner
+def purity_of(left, right):
+    """Decides between equal splits: the smaller weighted Gini impurity."""
+    left_mass, right_mass, left_squares, right_squares = 0.0, 0.0, 0.0, 0.0
+    for c in range(len(left)):
+        l, r = np.float64(left[c]), np.float64(right[c])
+        left_mass += l
+        right_mass += r
+        left_squares += l * l
+        right_squares += r * r
+    return left_squares / left_mass + right_squares / right_mass
+
+
+@inner
+def _empty_part(n_classes, width):
+    """Curves, class masses, losses and the weight right without votes, of no rows."""
+    return (
+        np.zeros((n_classes, width), dtype=np.int64),
+        np.zeros(n_classes, dtype=np.int64),
+        np.zeros(2 * n_classes),
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+@inner
+def _add_bin(cell, sums, sign, part):
+    """Add the rows of a bin to a part, or take them away."""
+    hist, mass, losses, right_now = sums
+    for k in range(len(hist)):
+        own, curve = hist[k, cell], part[0][k]
+        for j in range(len(curve)):
+            curve[j] += sign * own[j]
+        part[1][k] += sign * mass[cell, k]
+    for k in range(losses.shape[1]):
+        part[2][k] += sign * losses[cell, k]
+    part[3][0] += sign * right_now[cell]
+
+
+@inner
+def _judge_cut(left, right, around, label, ends, fixed, work):
+    """The best labels of both parts: (weight right, loss, left label, right label).
+
+    The left part is labelled while the right one keeps the node's label, if it has any.
+    """
+    curve, own_loss, other_loss = around
+    n_classes, width = left[0].shape
+    own, other = own_loss, other_loss
+    if label >= 0:
+        own, other = own + right[2][label], other + right[2][n_classes + label]
+    for j in range(width):
+        fixed[j] = curve[j] + (right[0][label, j] if label >= 0 else right[3][0])
+    _, _, on_left = _best_label(fixed, left[0], own, other, left[2], left[1], ends, work)
+    for j in range(width):
+        fixed[j] = curve[j] + left[0][on_left, j]
+    own, other = own_loss + left[2][on_left], other_loss + left[2][n_classes + on_left]
+    weight, loss, on_right = _best_label(
+        fixed, right[0], own, other, right[2], right[1], ends, work
+    )
+    return weight, loss, on_left, on_right
+
+
+@inner
+def _scan(order, n_order, first, start, n_cells, sums, around, label, ends, best):
+    """Judge the prefixes of ``order``, the bins of one feature in the order they move left.
+
+    ``best`` is (weight right, loss, purity, 0, left label, right label); where a prefix is better,
+    it is returned with its length in place of the 0.
+    """
+    hist, mass = sums[0], sums[1]
+    n_classes, width = hist.shape[0], hist.shape[2] - 1
+    left, right = _empty_part(n_classes, width), _empty_part(n_classes, width)
+    for b in range(n_cells):
+        _add_bin(start + b, sums, 1, right)
+    fixed, work = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
+    weight, loss, purity, length, on_left, on_right = best
+    for k in range(n_order):
+        cell = start + order[k]
+        if mass[cell].sum() == 0:
+            continue
+        _add_bin(cell, sums, 1, left)
+        _add_bin(cell, sums, -1, right)
+        if k < first:
+            continue
+        if right[1].sum() == 0:
+            break
+        new, new_loss, l, r = _judge_cut(left, right, around, label, ends, fixed, work)
+        if new < weight or (new == weight and new_loss > loss):
+            continue
+        pure = purity_of(left[1], right[1])
+        if new > weight or new_loss < loss or pure > PURER * purity:
+            weight, loss, purity = new, new_loss, pure
+            length, on_left, on_right = np.int64(k + 1), l, r
+    return weight, loss, purity, length, on_left, on_right
+
+
+@inner
+def write_set(order, length, start, n_cells, shape, mass, left_set):
+    """The bins that go left; those that the node has not seen follow the heavier side."""
+    for word in range(SET_WORDS):
+        left_set[word] = 0
+    left = np.zeros(mass.shape[1], dtype=np.int64)
+    total = np.zeros(mass.shape[1], dtype=np.int64)
+    for k in range(length):
+        include(order[k], left_set)
+        left += mass[start + order[k]]
+    for b in range(n_cells):
+        total += mass[start + b]
+    own = mass[start : start + n_cells].ravel()
+    send_absent(own, shape, left, total, GINI, left_set)
+
+
+@kernel
+def search_features(packed, features, layout, rows, events, tallies, around, label, ends, left_set):
+    """The best split of a node on some features.
+
+    Returns (weight right, rounded loss, purity, feature or -1, left label, right label) and writes
+    the bins that go left. Ties: the lowest feature, then the shortest prefix of bins.
+    """
+    _, n_bins, has_missing, categorical = layout
+    n_classes, width = tallies[3].shape[1], len(ends[0]) + 2
+    starts = np.zeros(len(features) + 1, dtype=np.int64)
+    for f in range(len(features)):
+        starts[f + 1] = starts[f] + n_bins[features[f]] + has_missing[features[f]]
+    n_cells = starts[-1]
+    hist = np.zeros((n_classes, n_cells, width), dtype=np.int64)
+    mass = np.zeros((n_cells, n_classes), dtype=np.int64)
+    losses, right_now = np.zeros((n_cells, 2 * n_classes)), np.zeros(n_cells, dtype=np.int64)
+    fill_turns(packed, features, starts, events, hist)
+    fill_tallies(packed, features, starts, rows, tallies, mass, right_now, losses)
+    cumulate(hist, mass)
+    sums = (hist, mass, losses, right_now)
+    order = np.empty(257, dtype=np.int64)
+    none = np.int64(-1)
+    best, best_feature = (none, np.inf, 0.0, np.int64(0), none, none), none
+    for f in range(len(features)):
+        at, start, own = features[f], starts[f], starts[f + 1] - starts[f]
+        shape = (n_bins[at], has_missing[at], categorical[at])
+        total = mass[start : start + own].sum(axis=0)
+        passes = 1
+        if has_missing[at] and not categorical[at] and mass[start + own - 1].sum() > 0:
+            passes = 2
+        for first in range(passes):
+            if categorical[at]:
+                cells = mass[start : start + own].ravel()
+                n_order = np.int64(order_categories(cells, own, total, GINI, order))
+            else:
+                n_order = np.int64(number_bins(n_bins[at], np.int64(first), order))
+            found = _scan(order, n_order, first, start, own, sums, around, label, ends, best)
+            if found[3] > 0:
+                write_set(order, found[3], start, own, shape, mass, left_set)
+                best_feature = at
+                best = (found[0], found[1], found[2], np.int64(0), found[4], found[5])
+    weight, loss, purity, _, on_left, on_right = best
+    return weight, loss, purity, best_feature, on_left, on_right
+
+
+@kernel
+def best_label(curves, losses, mass, ends):
+    """The best label of all rows together."""
+    width = curves.shape[1]
+    fixed, work = np.zeros(width, dtype=np.int64), np.empty(width, dtype=np.int64)
+    return _best_label(fixed, curves, 0.0, 0.0, losses, mass, ends, work)[2]

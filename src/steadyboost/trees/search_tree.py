@@ -1,0 +1,131 @@
+"""Trees whose splits are judged by a line search over all rows.
+
+While a node is split, the rows outside it keep their labels (before the root is split: none). So
+what a split is worth depends on the rest of the tree, and a node is looked at when its turn comes:
+depth first, the left child first, or, where leaves are limited, all open nodes before each split.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from steadyboost.trees.grower import partition
+from steadyboost.trees.splitting import SET_WORDS
+from steadyboost.trees.standing import Sample
+from steadyboost.trees.tree import GrownTree
+
+
+@dataclass(frozen=True)
+class Found:
+    """A split of a node; the smallest ``key`` is the best, its last part decides between equals."""
+
+    key: tuple[float, ...]
+    feature: int
+    left_set: np.ndarray
+    labels: tuple[int, int]
+    step: float = 0.0
+
+
+@dataclass(eq=False)
+class Leaf:
+    """A node that has not been split (yet)."""
+
+    rows: np.ndarray
+    label: int
+    depth: int
+    place: int
+
+
+class Judge(Protocol):
+    """Finds the best split of a leaf, the labels of all others given."""
+
+    def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None: ...
+
+    def take(self, found: Found, leaves: Sequence[Leaf]) -> None:
+        """Called when a split is made, with its two leaves."""
+        ...
+
+    def label_all(self, rows: np.ndarray) -> int:
+        """The label of a tree that cannot be split."""
+        ...
+
+
+class SearchTree:
+    """A tree in the making."""
+
+    def __init__(self, sample: Sample, judge: Judge, max_depth: int | None, leaves: int | None):
+        n = sample.binned.n_rows
+        self.sample, self.judge = sample, judge
+        self.max_depth = n if max_depth is None else max_depth
+        self.best_first, self.max_leaves = leaves is not None, n if leaves is None else leaves
+        self.scratch = np.empty(n, dtype=np.int32)
+        self.leaves = [Leaf(np.arange(n, dtype=np.int32), -1, 0, 0)]
+        self.open = list(self.leaves)
+        self.labels, self.depths = [-1], [0]
+        self.masses = [self.sample.mass_of(self.leaves[0].rows)]
+        self.splits: dict[int, tuple[Found, int]] = {}
+
+    def grow(self) -> tuple[GrownTree, np.ndarray, np.ndarray]:
+        """The tree, the label of each node and the vote of each row."""
+        while self.open and len(self.leaves) < self.max_leaves:
+            tried = self.open if self.best_first else self.open[-1:]
+            found = [(self.look_at(leaf), leaf) for leaf in tried]
+            useful = [(split, leaf) for split, leaf in found if split is not None]
+            useless = [leaf.place for split, leaf in found if split is None]
+            self.open = [leaf for leaf in self.open if leaf.place not in useless]
+            if useful:
+                self.split(*min(useful, key=lambda pair: (pair[0].key[:-1], pair[1].place)))
+        if not self.splits:
+            self.labels[0] = self.leaves[0].label = self.judge.label_all(self.leaves[0].rows)
+        votes = np.empty(self.sample.binned.n_rows, dtype=np.int32)
+        for leaf in self.leaves:
+            votes[leaf.rows] = leaf.label
+        return self.grown(), np.array(self.labels, dtype=np.int32), votes
+
+    def look_at(self, leaf: Leaf) -> Found | None:
+        """The best split, None for a leaf at a limit or of one class."""
+        if leaf.depth >= self.max_depth or np.count_nonzero(self.masses[leaf.place]) < 2:
+            return None
+        others = [other for other in self.leaves if other is not leaf]
+        return self.judge.search(leaf, others)
+
+    def split(self, found: Found, leaf: Leaf) -> None:
+        packed, place = self.sample.binned.packed, len(self.labels)
+        n_left = partition(packed, found.feature, found.left_set, leaf.rows, self.scratch)
+        sides = leaf.rows[:n_left], leaf.rows[n_left:]
+        children = [
+            Leaf(rows, label, leaf.depth + 1, place + side)
+            for side, (rows, label) in enumerate(zip(sides, found.labels, strict=True))
+        ]
+        at = self.leaves.index(leaf)
+        self.leaves[at : at + 1] = children
+        self.open = [other for other in self.open if other is not leaf] + children[::-1]
+        self.splits[leaf.place] = found, place
+        self.judge.take(found, children)
+        for child in children:
+            self.labels.append(child.label)
+            self.depths.append(child.depth)
+            self.masses.append(self.sample.mass_of(child.rows))
+
+    def grown(self) -> GrownTree:
+        n = len(self.labels)
+        mass = np.array(self.masses, dtype=float)
+        purity = (mass**2).sum(axis=1) / mass.sum(axis=1)
+        feature, gain = np.zeros(n, dtype=np.int32), np.zeros(n)
+        children = np.repeat(np.arange(n, dtype=np.int32)[:, None], 2, axis=1)
+        left_set = np.zeros((n, SET_WORDS), dtype=np.uint32)
+        for place, (found, left) in self.splits.items():
+            feature[place], left_set[place] = found.feature, found.left_set
+            children[place] = left, left + 1
+            gain[place] = max(purity[left] + purity[left + 1] - purity[place], 0.0)
+        total = mass[0].sum()
+        return GrownTree(feature, children, left_set, mass / total, gain / total, max(self.depths))
+
+
+def search_tree(
+    sample: Sample, judge: Judge, max_depth: int | None, max_leaf_nodes: int | None
+) -> tuple[GrownTree, np.ndarray, np.ndarray]:
+    """Grow a tree by a judge's splits: the tree, the label of each node, the vote of each row."""
+    return SearchTree(sample, judge, max_depth, max_leaf_nodes).grow()

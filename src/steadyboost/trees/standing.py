@@ -1,0 +1,153 @@
+"""How each row stands: its own score against the best two others, and where votes turn it."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from steadyboost.trees.histogram import sum_labels
+from steadyboost.trees.jit import kernel
+from steadyboost.trees.linesearch import NEVER, breakpoint_of, stand
+from steadyboost.trees.margin_search import bottom_threshold
+from steadyboost.trees.sharded import Run
+from steadyboost.trees.tree import SMALL, Binned, one_by_one, parts
+
+GROUP_CELLS = 2**23  # of histograms that are made at a time
+
+
+@kernel
+def all_breakpoints(scores, y, standing, rows, out):
+    """Breakpoints of the listed rows for every vote; how many there are."""
+    own, first, second, best = standing
+    n = 0
+    for i in rows:
+        for c in range(scores.shape[1]):
+            point = breakpoint_of(
+                scores[i, c], own[i], first[i], second[i], c == y[i], c == best[i]
+            )
+            if point < NEVER:
+                out[n] = point
+                n += 1
+    return n
+
+
+def padded(edges: np.ndarray) -> np.ndarray:
+    """Filled up with inf to a power of two that is larger than their number."""
+    out = np.full(1 << len(edges).bit_length(), np.inf)
+    out[: len(edges)] = edges
+    return out
+
+
+@kernel
+def find_positions(scores, y, standing, edges, n_edges, width, start, positions):
+    """For each label and row, the first interval in which a vote has turned the row.
+
+    Interval j begins at the (j - 1)-th of the padded edges; ``n_edges + 1`` stands for beyond, and
+    the next number for rows that stay wrong. ``start`` is the number of the first row.
+    """
+    own, first, second, best = standing
+    for i in range(len(y)):
+        row = np.uint64(i)
+        for c in range(scores.shape[1]):
+            point = breakpoint_of(
+                scores[row, np.uint64(c)], own[row], first[row], second[row],
+                c == y[row], c == best[row],
+            )  # fmt: skip
+            at = np.uint64(n_edges + 1)
+            if point < NEVER:
+                at, half = np.uint64(0), np.uint64(len(edges) >> 1)
+                while half > 0:
+                    below = edges[at + half - np.uint64(1)] < point - width
+                    at += half if below else np.uint64(0)
+                    half >>= np.uint64(1)
+            positions[np.uint64(c), np.uint64(start + i)] = at + np.uint64(1)
+
+
+def raise_rivals(
+    scores: np.ndarray, y: np.ndarray, shifted: np.ndarray, weights: np.ndarray, out: np.ndarray
+) -> np.ndarray:
+    """``w exp(a(l) - shifted)`` of each wrong label, 0 for the own one; returns their sums."""
+    np.subtract(scores, shifted[:, None], out=out)
+    np.exp(out, out=out)
+    out *= weights[:, None]
+    out[np.arange(len(y)), y] = 0.0
+    return out.sum(axis=1)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Binned rows with their labels and weights; integer weights make equal errors tie."""
+
+    binned: Binned
+    y: np.ndarray
+    n_classes: int
+    weights: np.ndarray
+    whole: np.ndarray
+    n_threads: int = 1
+    run: Run = one_by_one
+
+    def mass_of(self, rows: np.ndarray) -> np.ndarray:
+        """Weight of each class."""
+        lanes = np.zeros((4, self.n_classes), dtype=np.int64)
+        sum_labels(self.y, self.whole, rows, lanes)
+        return lanes.sum(axis=0)
+
+    def impurity(self, purity: float) -> float:
+        """Of two parts, as a share of all rows; rounded, so that equal splits tie."""
+        return -round(purity / float(self.whole.sum()), 12)
+
+    @property
+    def n_parts(self) -> int:
+        large = self.binned.n_rows * self.binned.n_features >= SMALL
+        return self.n_threads if large else 1
+
+    def groups(self, cells_per_bin: int) -> list[np.ndarray]:
+        """Features in groups: one or more per thread, with histograms of a bounded size."""
+        n_cells = int(self.binned.offsets[-1]) * cells_per_bin
+        n_groups = max(self.n_parts, -(-n_cells // GROUP_CELLS))
+        groups = np.array_split(np.arange(self.binned.n_features), n_groups)
+        return [group for group in groups if len(group)]
+
+
+class Standing:
+    """Scores as they stand, and each row's own against the best of the others."""
+
+    def __init__(self, sample: Sample, scores: np.ndarray):
+        self.scores = scores
+        n = len(scores)
+        self.arrays = (*(np.empty(n) for _ in range(3)), np.empty(n, dtype=np.int64))
+        self.parts = parts(n, sample.n_parts)
+        sample.run(lambda at: stand(scores[at], sample.y[at], *self.at(at)), self.parts)
+
+    def at(self, rows: slice) -> tuple[np.ndarray, ...]:
+        return tuple(array[rows] for array in self.arrays)
+
+    @property
+    def gaps(self) -> np.ndarray:
+        """Numerators of the margins."""
+        return self.arrays[0] - self.arrays[1]
+
+
+@kernel
+def bottom_edges(scores, y, standing, rows, shares, out):
+    """What naming each label is worth in the listed rows; the last column is the rows' mass.
+
+    The own label is worth a row's share, and each of its best rivals costs as much.
+    """
+    first = standing[1]
+    n_classes = scores.shape[1]
+    for j in range(len(rows)):
+        i = rows[j]
+        for k in range(n_classes):
+            rival = k != y[i] and scores[i, k] == first[i]
+            out[j, k] = shares[i] if k == y[i] else (-shares[i] if rival else 0.0)
+        out[j, n_classes] = shares[i]
+
+
+def bottom_shares(gaps: np.ndarray, weights: np.ndarray, mass: float) -> np.ndarray:
+    """How much of each row's weight is at the bottom; rows that tie share the last places."""
+    threshold = bottom_threshold(gaps.copy(), weights.copy(), len(gaps), mass)
+    below, tied = gaps < threshold, gaps == threshold
+    left = mass - weights[below].sum()
+    shares = np.where(below, weights, 0.0)
+    shares[tied] = weights[tied] * min(1.0, left / weights[tied].sum())
+    return shares
