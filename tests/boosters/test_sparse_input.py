@@ -51,12 +51,24 @@ def pair(booster, X=CSR, full=FULL, y=Y, **params):
     return tuple(quiet(make(booster, **params).fit, rows, y) for rows in (X, full))
 
 
+def trees_of(answers):
+    """The trees of all rounds, and of all questions where a round has several."""
+    for answer in answers:
+        if isinstance(answer, list):
+            yield from trees_of(answer)
+        elif answer is not None:
+            yield answer.tree
+
+
+def assert_same_trees(one, other, *names):
+    for trees in zip(trees_of(one.estimators_), trees_of(other.estimators_), strict=True):
+        for name in names:
+            np.testing.assert_array_equal(*(getattr(tree, name) for tree in trees))
+
+
 def assert_same(one, other):
     """The same model, whatever rows it gets."""
-    for stage, expected in zip(one.stages_, other.stages_, strict=True):
-        for name in ("feature", "children", "left_set", "value", "gain"):
-            trees = (getattr(s.answer.tree, name) for s in (stage, expected))
-            np.testing.assert_array_equal(*trees)
+    assert_same_trees(one, other, "feature", "children", "left_set", "value", "gain")
     assert_same_model(one, other, FULL)
     for rows in (CSR, CSC):
         assert_same_model(one, other, rows)
@@ -113,10 +125,7 @@ def test_c45_learns_the_same_up_to_rounding(booster):
     full = table(np.random.default_rng(4), n=150, decimals=0, gaps=0.02)
     y = labels(np.random.default_rng(5), full)
     model, expected = pair(booster, sparse.csr_array(full), full, y, estimator=C45())
-    for stage, other in zip(model.stages_, expected.stages_, strict=True):
-        for name in ("attribute", "threshold"):
-            trees = (getattr(s.answer.tree, name) for s in (stage, other))
-            np.testing.assert_array_equal(*trees)
+    assert_same_trees(model, expected, "attribute", "threshold")
     for rows in (full, sparse.csr_array(full), sparse.csc_array(full)):
         scores = (m.decision_function(rows) for m in (model, expected))
         np.testing.assert_allclose(*scores, rtol=1e-9)
