@@ -16,6 +16,7 @@ from steadyboost import (
     C45,
     AdaBoostClassifier,
     AdaBoostM2Classifier,
+    MartiBoostClassifier,
     MSmoothBoostClassifier,
     SAMMEClassifier,
     Tree,
@@ -23,7 +24,7 @@ from steadyboost import (
 )
 from steadyboost.core.model_file import ModelFileError, load, save_model
 
-KINDS = ("SAMME", "MSmoothBoost", "C4.5", "many", "ended")
+KINDS = ("SAMME", "MSmoothBoost", "C4.5", "MartiBoost", "many", "ended")
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -36,6 +37,7 @@ def small_models():
     yield make(SAMMEClassifier, **params).fit(X, labels)
     yield make(MSmoothBoostClassifier, smoothing=0.5, **params).fit(X, y)
     yield make(AdaBoostM2Classifier, **{**params, "estimator": C45()}).fit(X, y)
+    yield make(MartiBoostClassifier, **params).fit(X, y)
     yield make(WeightBoostClassifier, **params).fit(X, labels)
     X[y == 2, 0] += 100  # a problem that is perfect at once, and not asked again
     yield make(AdaBoostClassifier, **params).fit(X, labels)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from steadyboost.boosters.ecoc import ECOCClassifier
     from steadyboost.boosters.epsilon_boost import EpsilonBoostClassifier
     from steadyboost.boosters.gdmcboost import GDMCBoostClassifier
+    from steadyboost.boosters.martiboost import MartiBoostClassifier
     from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
     from steadyboost.boosters.softmax_boost import SoftmaxBoostClassifier
@@ -49,6 +50,7 @@ _HOME = {
     "EpsilonBoostClassifier": "steadyboost.boosters.epsilon_boost",
     "GDMCBoostClassifier": "steadyboost.boosters.gdmcboost",
     "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
+    "MartiBoostClassifier": "steadyboost.boosters.martiboost",
     "ModelFileError": "steadyboost.core.model_file",
     "SAMMEClassifier": "steadyboost.boosters.samme",
     "SoftmaxBoostClassifier": "steadyboost.boosters.softmax_boost",
@@ -76,6 +78,7 @@ __all__ = [
     "EpsilonBoostClassifier",
     "GDMCBoostClassifier",
     "MSmoothBoostClassifier",
+    "MartiBoostClassifier",
     "ModelFileError",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",

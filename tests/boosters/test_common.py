@@ -73,14 +73,16 @@ class StopAt(InterruptAt):
 
 def expected_failures(_):
     """Checks that scikit-learn's own AdaBoostClassifier fails, or is expected to fail, as well."""
+    ties = (
+        "many splits of 15 rows are equally good, and sums of other weights break the ties; "
+        "rows without ties are tested below"
+    )
     return {
         "check_class_weight_classifiers": (
             "boosting weighs up what the class weights weigh down; shown below for AdaBoost"
         ),
-        "check_sample_weight_equivalence_on_dense_data": (
-            "many splits of 15 rows are equally good, and sums of other weights break the ties; "
-            "rows without ties are tested below"
-        ),
+        "check_sample_weight_equivalence_on_dense_data": ties,
+        "check_sample_weight_equivalence_on_sparse_data": ties,
     }
 
 

@@ -11,6 +11,7 @@ from common import FRAMES, each_frame, quiet
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost import SAMMEClassifier
@@ -63,9 +64,12 @@ def test_a_table_that_is_none_is_refused(table, message):
         check_table(SAMMEClassifier(), table, reset=True)
 
 
-def test_sparse_rows_are_refused():
-    with pytest.raises(TypeError, match=r"[Ss]parse"):
-        check_table(SAMMEClassifier(), csr_matrix(X), reset=True)
+def test_sparse_rows_are_refused_where_the_learner_refuses_them():
+    given = csr_matrix(X)
+    assert check_table(SAMMEClassifier(), given, reset=True) is given
+    assert check_table(SAMMEClassifier(), given.tocoo(), reset=True).format == "csr"
+    with pytest.raises(ValueError, match=r"GaussianNB does not take sparse .* X\.toarray\(\)"):
+        check_table(SAMMEClassifier(GaussianNB()), given, reset=True)
 
 
 @each_frame

@@ -114,16 +114,20 @@ def no_bits(document):
     del document["fitted"]["bits_"]
 
 
+PARTS = "parts that it should not|answers in a stage|left over|column"
 EDITS = {
-    "few": (drop_an_answer, "an answer per column of scores"),
-    "more": (repeat_an_answer, "an answer per column of scores"),
+    "few": (drop_an_answer, "answers in a stage"),
+    "more": (repeat_an_answer, "answers in a stage"),
     "number": (no_list, "many must be a list"),
     "nested": (one_within, "an answer must have the keys"),
     "word": (a_word_within, "an answer must be an object"),
     "both": (both_kinds, "a stage must have the keys"),
-    "mixed": (one_answer_among_many, "as many parts|left over|column"),
+    "mixed": (
+        one_answer_among_many,
+        PARTS,
+    ),
     "kind": (unknown_kind, "is no kind of weak hypothesis"),
-    "bits": (other_bits, "answer per column|left over|column"),
+    "bits": (other_bits, PARTS),
     "none": (no_bits, "bits_|left over|column"),
 }
 each_many = pytest.mark.parametrize("kind", ["many", "ended"])

@@ -8,7 +8,8 @@ from reference import tree as twin
 from sklearn import datasets
 
 from steadyboost.learners.prepare import Binner
-from steadyboost.trees.tree import Binned, GrownTree, Growth, Sums, grow_tree
+from steadyboost.trees.binned import Binned
+from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree
 
 REAL = ("iris", "wine", "digits", "breast_cancer")
 LIMITS = {

@@ -42,6 +42,20 @@ def test_apply_finds_the_leaf_at_the_end_of_the_walk(criterion, limits):
     np.testing.assert_array_equal(tree.apply(fresh.packed), expected)
 
 
+@pytest.mark.parametrize("n_leaves", [2, 7, 8, 9, 12, 31, 32, 33, 40])
+def test_apply_finds_the_leaf_in_trees_of_any_number_of_leaves(n_leaves):
+    rng = np.random.default_rng(n_leaves)
+    kinds = {"numeric": 5, "gappy": 2, "categorical": 2}
+    sums = Sums.of_labels(rng.integers(2, size=3000).astype(np.int32), rng.random(3000), 2)
+    binned, growth = pack(random_columns(rng, 3000, **kinds)), Growth(max_leaf_nodes=n_leaves)
+    tree, leaf = grow_tree(binned, sums, growth)
+    assert tree.is_leaf.sum() == n_leaves
+    np.testing.assert_array_equal(tree.apply(binned.packed), leaf)
+    fresh = pack(random_columns(rng, 2500, **kinds))
+    expected = [walk(tree, row) for row in unpack(fresh)]
+    np.testing.assert_array_equal(tree.apply(fresh.packed), expected)
+
+
 @pytest.mark.parametrize("name", ["iris", "digits"])
 def test_new_rows_go_where_the_twin_sends_them(name):
     _, binned, labels, n_labels = real(name)

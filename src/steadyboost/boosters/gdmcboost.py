@@ -55,18 +55,14 @@ def least(derivatives: Callable[[float], np.ndarray], largest: float) -> float:
     Newton's steps; one that leaves the bracket is replaced by the bracket's middle.
     """
     low, high, step = 0.0, np.inf, 0.0
-    while True:
+    while high - low > STEP_TOLERANCE:
         slope, curvature = derivatives(step)
-        if slope < 0:
-            low = step
-        else:
-            high = step
+        low, high = (step, high) if slope < 0 else (low, step)
         after = min(step - slope / curvature, largest)
-        if not low <= after <= high:
-            after = (low + high) / 2
         if abs(after - step) <= STEP_TOLERANCE:
             return float(after)
-        step = after
+        step = after if low < after < high else (low + high) / 2
+    return float(step)
 
 
 class GDMCBoostClassifier(BoostingClassifier):

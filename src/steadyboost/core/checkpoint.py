@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from steadyboost.core.rows import Rows
     from steadyboost.core.stages import Stage
 
-FREE = {"n_estimators", "callbacks", "verbose", "n_jobs"}  # may differ between the two runs
+FREE = {
+    "n_estimators",
+    "n_layers",
+    "callbacks",
+    "verbose",
+    "n_jobs",
+}  # may differ between the two runs
 ROWS = "the training rows"
 
 
@@ -145,9 +151,8 @@ def digest(rows: "Rows | None") -> str | None:
     """A fingerprint of rows, labels, weights and costs."""
     if rows is None:
         return None
-    table = rows.data.X if rows.data.binned is None else rows.data.binned.packed
     known = hashlib.blake2b(digest_size=16)
-    for array in (table, rows.y, rows.sample_weight, rows.costs):
+    for array in (*rows.data.arrays, rows.y, rows.sample_weight, rows.costs):
         if array is not None:
             known.update(f"{array.dtype}{array.shape}".encode())
             known.update(np.ascontiguousarray(array).data)

@@ -132,8 +132,8 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Training rows; NaN or null is a missing value.
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Training rows; NaN or null is a missing value, what a sparse matrix leaves out is 0.
         y : array-like of shape (n_samples,)
             Labels of any type.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -197,7 +197,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             self._learn_bins(X, weights, workers)
         indices = self._class_indices(y, "y")
         data = self._data(self._encoder.encode(X), workers)
-        return Rows(data, indices, self.n_classes_, weights, workers, self.n_outputs(), costs=costs)
+        return Rows(data, indices, self.n_classes_, weights, workers, self.n_columns(), costs=costs)
 
     def _learn_tables(self, X: Any, y: np.ndarray) -> None:
         """Classes and categories: what turns a user's table into numbers."""
@@ -220,7 +220,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     def _validation_rows(self, sample: Sample, workers: Workers) -> Rows:
         data = self._data(self._encoder.encode(sample.X), workers)
         indices = self._class_indices(sample.y, "y_val")
-        return Rows(data, indices, self.n_classes_, sample.weights, workers, self.n_outputs())
+        return Rows(data, indices, self.n_classes_, sample.weights, workers, self.n_columns())
 
     def _class_indices(self, y: np.ndarray, name: str) -> np.ndarray:
         return class_indices(y, self.classes_, name)
@@ -239,10 +239,12 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         foreign = self.estimator is not None and not hasattr(self.estimator, "answer")
-        tags.input_tags.allow_nan = not foreign or get_tags(self.estimator).input_tags.allow_nan
+        takes = get_tags(self.estimator).input_tags if foreign else None
+        tags.input_tags.allow_nan = takes is None or takes.allow_nan
+        tags.input_tags.sparse = takes is None or takes.sparse
         return tags
 
-    def _data(self, X: np.ndarray, workers: Workers, features: np.ndarray | None = None) -> Data:
+    def _data(self, X: Any, workers: Workers, features: np.ndarray | None = None) -> Data:
         binned = None if self._binner is None else self._binner.bin(X, workers.run, features)
         return Data(X, binned, self._encoder.n_values)
 
@@ -266,7 +268,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         )
         if going_on and run.n_rounds < len(run.stages):
             raise ValueError(
-                f"n_estimators={self.n_estimators} is below the {len(run.stages)} rounds that "
+                f"{self.rounds_name()}={run.n_rounds} is below the {len(run.stages)} rounds that "
                 "warm_start=True goes on from; raise it, or set warm_start=False."
             )
         try:

@@ -16,6 +16,7 @@ from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data
 from steadyboost.learners.foreign import ForeignAnswer
 from steadyboost.learners.many import Answers
+from steadyboost.learners.sparse import by_rows
 
 if TYPE_CHECKING:
     from steadyboost.core.stages import Stage
@@ -41,35 +42,35 @@ class FittedBooster(Hooks):
     n_jobs: int | None
     _encoder: "Encoder"
 
-    def _data(self, X: np.ndarray, workers: Workers, features: np.ndarray | None = None) -> Data:
+    def _data(self, X: Any, workers: Workers, features: np.ndarray | None = None) -> Data:
         raise NotImplementedError
 
-    def _encoded(self, X: Any) -> np.ndarray:
+    def _encoded(self, X: Any) -> Any:
         check_is_fitted(self, "stages_")
         return self._encoder.encode(check_table(self, X, reset=False))
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of new rows, in blocks that stay in the cache over all stages."""
-        X = self._encoded(X)
-        scores = np.zeros((len(X), self.n_outputs()), order="F")
+        X = by_rows(self._encoded(X))
+        scores = np.zeros((X.shape[0], self.n_outputs()), order="F")
         alone, stages = Workers(1), stack(self, self.stages_)
 
         def score_block(start: int) -> None:
             block = slice(start, start + PREDICT_ROWS)
             data = self._data(X[block], alone, stages.features)
-            own = np.zeros((len(data), self.n_outputs()), order="F")
+            own = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
             stages.add(data, own)
-            scores[block] = own
+            scores[block] = own[:, : self.n_outputs()]
 
         with Workers(self.n_jobs) as workers:
-            workers.run(score_block, range(0, len(X), PREDICT_ROWS))
+            workers.run(score_block, range(0, len(scores), PREDICT_ROWS))
         return scores
 
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         X = self._encoded(X)
         with Workers(self.n_jobs) as workers:
             data = self._data(X, workers, stack(self, self.stages_).features)
-        scores = np.zeros((len(X), self.n_outputs()), order="F")
+        scores = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
         for stage in self.stages_:
             self.add(scores, stage, stage.answer.votes(data))
             yield scores
@@ -95,7 +96,7 @@ class FittedBooster(Hooks):
 
         Parameters
         ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Rows.
         cost_matrix : array-like of shape (k, k), default=None
             ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in

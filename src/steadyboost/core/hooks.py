@@ -46,6 +46,14 @@ class Hooks:
         """Columns of scores."""
         return self.n_classes_
 
+    def n_columns(self, n_rounds: int | None = None) -> int:
+        """Those, and after them what else ``add`` keeps of a row in so many rounds (None: all)."""
+        return self.n_outputs()
+
+    def n_parts(self, t: int) -> int:
+        """Answers in the stage of round t, from 0, where a stage has several."""
+        return self.n_outputs()
+
     def problems(self, rows: Rows) -> list[Rows]:
         """What is boosted side by side: by default the rows as they are."""
         return [rows]
@@ -57,12 +65,20 @@ class Hooks:
         """Rounds at the most."""
         return self.n_estimators
 
+    def rounds_name(self) -> str:
+        """The parameter that says so."""
+        return "n_estimators"
+
     def finish(self, run: "Boosting") -> None:
         """Set what is known only after the last round."""
 
     def boost(self, run: "Boosting", round_: "Round") -> bool:
         """One round; whether it must be the last. By default: ask, decide on the step, add."""
         return run.ask_all(round_)
+
+    def is_done(self, run: "Boosting") -> bool:
+        """Whether nothing is left to learn."""
+        return not run.open_problems()
 
     def weigh_block(self, block: Block) -> np.ndarray:
         """Logarithms of the weights of a block of rows."""

@@ -32,10 +32,18 @@ class Sample(NamedTuple):
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """A data frame as it is, anything else as a numeric array; names and width checked."""
+    """A data frame as it is, all else as a numeric array, or sparse; names and width checked."""
     if as_frame(X) is None:
-        finite = "allow-nan" if get_tags(estimator).input_tags.allow_nan else True
-        return validate_data(estimator, X, reset=reset, ensure_all_finite=finite)
+        tags = get_tags(estimator).input_tags
+        if issparse(X) and not tags.sparse:
+            raise ValueError(
+                f"X is sparse, but {type(estimator.estimator).__name__} does not take sparse "
+                "input; pass X.toarray(), or another estimator, such as steadyboost.Tree."
+            )
+        finite = "allow-nan" if tags.allow_nan else True
+        return validate_data(
+            estimator, X, reset=reset, accept_sparse=("csr", "csc"), ensure_all_finite=finite
+        )
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if _num_samples(X) == 0:
         raise ValueError("X has 0 rows (shape=(0, ...)), while a minimum of 1 is required.")

@@ -38,7 +38,7 @@ def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
     """Which labels each row has, (n, labels) in column order."""
     if y.ndim == 2:
         return np.asfortranarray(y != 0)
-    return np.asfortranarray(y[:, None] == np.arange(n_labels))
+    return (y == np.arange(n_labels)[:, None]).T
 
 
 class Found(NamedTuple):
@@ -78,18 +78,19 @@ class LabelwiseClassifier(BoostingClassifier):
         rows = run.rows
         worths = self.worths(rows, round_)
         votes = np.zeros(worths.shape, dtype=np.int32, order="F")
-        ask = partial(self.ask_label, run, round_, worths, votes)
-        found = rows.workers.run(ask, range(self.n_classes_))
+        ask = partial(self.ask_label, run, worths, votes)
+        found = rows.workers.run(ask, list(enumerate(round_.split(self.n_classes_))))
         run.questions = [one.question for one in found if one.question is not None]
         answers = Answers(tuple(one.answer for one in found))
         error = self.errors(found)
         return self.settle(run, answers, votes, error, self.steps(rows, votes, found, error))
 
     def ask_label(
-        self, run: Boosting, round_: Round, worths: np.ndarray, votes: np.ndarray, label: int
+        self, run: Boosting, worths: np.ndarray, votes: np.ndarray, about: tuple[int, Round]
     ) -> Found:
         """Put the question of one label, unless nothing is at stake."""
-        worth, own = worths[:, label], round_.of(label)
+        label, own = about
+        worth = worths[:, label]
         weights = np.abs(worth)
         mass = float(weights.sum())
         if mass == 0:

@@ -55,6 +55,11 @@ class Round:
         draw = np.random.SeedSequence([self.seed, problem]).generate_state(1)[0]
         return Round(self.t, int(draw >> 1))
 
+    def split(self, n: int) -> list["Round"]:
+        """The same round for each of n questions."""
+        draws = np.random.SeedSequence(self.seed).generate_state(n) >> 1
+        return [Round(self.t, int(draw)) for draw in draws]
+
     def draw_counts(self, weights: np.ndarray) -> np.ndarray:
         """How often each row is in a bootstrap drawn by the weights."""
         return self.rng.multinomial(len(weights), weights / weights.sum())
@@ -162,7 +167,7 @@ class Boosting:
 
     def is_done(self) -> bool:
         """Whether nothing is left to learn."""
-        return not self.open_problems()
+        return self.booster.is_done(self)
 
     def open_problems(self) -> list[int]:
         """Problems that had an edge in the last round, and were not perfect."""
@@ -259,7 +264,8 @@ class Boosting:
         if self.validation is not None:
             self.add(self.validation, stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
-        parts = [part for part in stage.parts if part]
+        several = np.ndim(stage.error) or np.ndim(stage.step)
+        parts = [part for part in stage.parts if part] if several else [stage]
         error, step = np.mean([(part.error, part.step) for part in parts], axis=0).tolist()
         self.history.append({"round": len(self.stages), "error": error, "step": step, **info})
 

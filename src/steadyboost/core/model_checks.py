@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from steadyboost.core.hooks import Hooks
     from steadyboost.core.stages import Stage
     from steadyboost.learners.prepare import Binner, Encoder
 
@@ -164,21 +165,21 @@ def n_parts(stage: "Stage") -> int:
     return len(getattr(stage.answer, "answers", ()))
 
 
-def check_stages(stages: Sequence["Stage"], n_outputs: int) -> None:
+def check_stages(stages: Sequence["Stage"], booster: "Hooks") -> None:
     """Codes fit the scores, and the scores stay finite."""
     need(len(stages) > 0, "there must be a stage")
-    parts = n_parts(stages[0])
+    several = n_parts(stages[0]) > 0
     total, code, largest = 0.0, None, 0.0
-    for stage in stages:
+    for t, stage in enumerate(stages):
         if stage.code is not code:
             code = stage.code
-            check_code(code, 1 if parts else n_outputs)
+            check_code(code, 1 if several else booster.n_outputs())
             largest = float(np.abs(code.astype(np.float64)).max())
-        need(n_parts(stage) == parts, "all stages must have as many parts")
-        arrays = [
-            value for value in stage.extra.values() if parts and isinstance(value, np.ndarray)
-        ]
-        for number in (stage.step, stage.error, *arrays):
+        parts = booster.n_parts(t) if several else 0
+        need(n_parts(stage) == parts, "a stage has parts that it should not have, or too few")
+        for number in (stage.step, stage.error):
             need(np.shape(number) in ((), (parts,)), "there must be a number per part")
+        for value in stage.extra.values() if several else ():
+            need(np.shape(value)[:1] in ((), (parts,)), "there must be an entry per part")
         total += float(np.abs(stage.step).max()) * largest
     need(total <= MAX_SCORE, "steps and codes must be finite and of bounded size")

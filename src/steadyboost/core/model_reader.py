@@ -82,7 +82,7 @@ def _model(document: dict[str, Any], reader: ColumnReader) -> BoostingClassifier
 def _try(model: BoostingClassifier) -> None:
     """Predict one row, so that values which a booster cannot work with show up here."""
     row = model._data(np.zeros((1, model.n_features_in_)), Workers(1))
-    scores = np.zeros((1, model.n_outputs()), order="F")
+    scores = np.zeros((1, model.n_columns(len(model.stages_))), order="F")
     with np.errstate(all="ignore"):
         for stage in model.stages_:
             model.add(scores, stage, stage.answer.votes(row))
@@ -149,10 +149,12 @@ def _stages(
         if "code" in record:
             code = reader.take("code", record["code"])
             check_code(code, 1 if "many" in record else model.n_outputs())
-        answer = _answer(model, {name: record[name] for name in what}, len(code), reader)
+        n_parts = model.n_parts(len(stages)) if "many" in record else 0
+        own = {name: record[name] for name in what}
+        answer = _answer(model, own, n_parts, len(code), reader)
         extra = _values("extra", record.get("extra", {}), reader)
         stages.append(Stage(answer, code, step, error, extra))
-    check_stages(stages, model.n_outputs())
+    check_stages(stages, model)
     return stages
 
 
@@ -165,11 +167,15 @@ def _numbers(name: str, what: Any, n: int, reader: ColumnReader) -> list[Any]:
 
 
 def _answer(
-    model: BoostingClassifier, record: dict[str, Any], n_answers: int, reader: ColumnReader
+    model: BoostingClassifier,
+    record: dict[str, Any],
+    n_parts: int,
+    n_answers: int,
+    reader: ColumnReader,
 ) -> Any:
     if "many" in record:
         several = need_list(record["many"], "many")
-        need(len(several) == model.n_outputs(), "there must be an answer per column of scores")
+        need(len(several) == n_parts, f"there must be {n_parts} answers in a stage")
         return Answers(tuple(_one_of(model, one, n_answers, reader) for one in several))
     return _one_of(model, record, n_answers, reader)
 

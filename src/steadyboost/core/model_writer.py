@@ -35,7 +35,7 @@ def write_model(
     """Write a booster with these stages and history, and notes of whoever keeps the file."""
     model._validate_params()
     check_classes(model.classes_)
-    check_stages(stages, model.n_outputs())
+    check_stages(stages, model)
     columns = Columns()
     document = {
         **_head(model),

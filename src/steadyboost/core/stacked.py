@@ -12,6 +12,7 @@ import numpy as np
 
 from steadyboost.core.hooks import Hooks
 from steadyboost.learners.base import Data
+from steadyboost.learners.many import single
 from steadyboost.learners.tree import TreeAnswer
 from steadyboost.trees.prediction import add_trees
 
@@ -28,7 +29,7 @@ class StageByStage:
     @property
     def features(self) -> np.ndarray | None:
         """Those that any tree looks at; None where not all answers are trees."""
-        answers = [part.answer for stage in self.stages for part in stage.parts if part]
+        answers = [answer for stage in self.stages for answer in single(stage.answer)]
         trees = [answer.tree.feature for answer in answers if isinstance(answer, TreeAnswer)]
         return np.unique(np.concatenate(trees)) if 0 < len(trees) == len(answers) else None
 
@@ -61,8 +62,12 @@ class StackedTrees:
 
     def add(self, data: Data, scores: np.ndarray) -> None:
         assert data.binned is not None
-        packed = data.binned.packed
-        add_trees(packed, self.nodes, self.starts, self.tables, self.one_each, scores)
+        for rows, packed, feature in data.binned.unpacked(self.nodes[0]):
+            own = np.asfortranarray(scores[rows])  # a copy, unless it is all rows
+            nodes = (feature, *self.nodes[1:])
+            add_trees(packed, nodes, self.starts, self.tables, self.one_each, own)
+            if len(own) < len(scores):
+                scores[rows] = own
 
 
 def stack(booster: Hooks, stages: Sequence["Stage"]) -> StageByStage | StackedTrees:

@@ -5,27 +5,35 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
+from scipy.sparse import issparse
 
-from steadyboost.trees.tree import Binned
+from steadyboost.trees.binned import BinnedRows
 
 Made = TypeVar("Made")
 
 
 @dataclass
 class Data:
-    """Encoded rows, and their bins where the learner works on bins.
+    """Encoded rows (an array, or sparse), and their bins where the learner works on bins.
 
     ``n_values[f]`` is the number of values of a categorical column, 0 for a numeric one; None
     stands for numeric columns only.
     """
 
-    X: np.ndarray
-    binned: Binned | None = None
+    X: Any
+    binned: BinnedRows | None = None
     n_values: np.ndarray | None = None
     _made: dict[Callable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
-        return len(self.X)
+        return self.X.shape[0]
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All that a learner sees of the rows."""
+        if self.binned is not None:
+            return self.binned.arrays
+        return (self.X.indptr, self.X.indices, self.X.data) if issparse(self.X) else (self.X,)
 
     def take(self, rows: np.ndarray) -> "Data":
         binned = None if self.binned is None else self.binned.take(rows)

@@ -1,21 +1,27 @@
 """C4.5 as a weak learner."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
 from steadyboost.learners.base import Data, Question, Threads
+from steadyboost.learners.sparse import compress, dense_blocks
 from steadyboost.trees.c45 import grow_c45, presort
+from steadyboost.trees.c45_sparse_cases import SparseCases
 from steadyboost.trees.c45_tree import C45Tree
 
 
-def by_column(data: Data) -> np.ndarray:
+def by_column(data: Data) -> Any:
     """The rows in column order, which C4.5 reads without copying them again."""
+    if issparse(data.X):
+        table = compress(data.X)
+        return SparseCases.sort(table.starts, table.rows, table.values, table.n_rows)
     return np.require(data.X, np.float64, ["F", "W"])
 
 
@@ -25,8 +31,8 @@ def n_values_of(data: Data) -> np.ndarray:
     return data.n_values
 
 
-def order_of(data: Data) -> np.ndarray:
-    return presort(data.once(by_column), n_values_of(data))
+def order_of(data: Data) -> np.ndarray | None:
+    return None if issparse(data.X) else presort(data.once(by_column), n_values_of(data))
 
 
 def _entropy(weights: np.ndarray) -> np.ndarray:
@@ -44,10 +50,16 @@ class C45Answer:
     by_share: bool = False
 
     def votes(self, data: Data) -> np.ndarray:
-        X = data.once(by_column)
         if self.by_share:
-            return np.asfortranarray(self.tree.distribution(X))
-        return self.tree.predict(X).astype(np.int32)
+            return np.asfortranarray(self._said(C45Tree.distribution, data))
+        return self._said(C45Tree.predict, data).astype(np.int32)
+
+    def _said(self, method: Callable[[C45Tree, Any], np.ndarray], data: Data) -> np.ndarray:
+        """What a method of the tree gives for each row."""
+        if not issparse(data.X):
+            return method(self.tree, data.once(by_column))
+        lean, used = self.tree.lean()
+        return np.concatenate([method(lean, block) for block in dense_blocks(data.X, used)])
 
     def importances(self, n_features: int) -> np.ndarray:
         """Share of each attribute in the decrease of the weighted class entropy."""

@@ -22,6 +22,13 @@ class Answers:
         return np.mean(given, axis=0) if given else np.zeros(n_features)
 
 
+def single(answer: Answer) -> list[Answer]:
+    """The answers that one is made of, or the one itself."""
+    if isinstance(answer, Answers):
+        return [one for one in answer.answers if one is not None]
+    return [answer]
+
+
 def stacked(columns: list[np.ndarray | None], n: int) -> np.ndarray:
     """Votes as columns."""
     out = np.zeros((n, len(columns)), dtype=np.int32, order="F")

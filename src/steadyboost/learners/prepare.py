@@ -7,9 +7,13 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from scipy.sparse import issparse
 
+from steadyboost.learners.sparse import bin_sparse, compress
+from steadyboost.trees.binned import Binned, BinnedRows
 from steadyboost.trees.binning import MAX_BINS, assign_bins, find_cuts, padded
-from steadyboost.trees.tree import Binned, one_by_one, parts
+from steadyboost.trees.sparse_binning import find_sparse_cuts
+from steadyboost.trees.tree import one_by_one, parts
 
 SAMPLE_ROWS = 200_000  # enough rows for the quantiles of a column
 BIN_ROWS = 65_536  # that a thread bins at a time
@@ -99,6 +103,7 @@ class Encoder:
     @classmethod
     def learn(cls, X: Any, mask: np.ndarray) -> "Encoder":
         frame = as_frame(X)
+        _refuse_sparse(X, mask)
         return cls([_frequent(_raw(X, frame, f)) if mask[f] else None for f in range(len(mask))])
 
     @property
@@ -110,15 +115,25 @@ class Encoder:
         """Number of categories of each column, 0 for a numeric one."""
         return np.array([len(kept or ()) for kept in self.categories], dtype=np.int64)
 
-    def encode(self, X: Any) -> np.ndarray:
-        """A numeric (n, features) array; ``X`` itself where it is one already."""
+    def encode(self, X: Any) -> Any:
+        """A numeric (n, features) array; ``X`` itself where it is one already, or sparse."""
         frame = as_frame(X)
+        _refuse_sparse(X, self.is_categorical)
         if frame is None and not self.is_categorical.any():
             return X
         out = np.empty((len(X), len(self.categories)), dtype=np.float64)
         for f, kept in enumerate(self.categories):
             out[:, f] = _numbers(X, frame, f) if kept is None else _codes(_raw(X, frame, f), kept)
         return out
+
+
+def _refuse_sparse(X: Any, categorical: np.ndarray) -> None:
+    if issparse(X) and categorical.any():
+        raise ValueError(
+            f"Columns {np.flatnonzero(categorical)[:10].tolist()} are categorical features, but X "
+            "is sparse, which holds numbers only; pass a data frame or a dense array, or no "
+            "categorical_features."
+        )
 
 
 def _raw(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
@@ -172,7 +187,7 @@ class Binner:
     @classmethod
     def learn(
         cls,
-        X: np.ndarray,
+        X: Any,
         categorical: np.ndarray,
         weights: np.ndarray | None = None,
         max_bins: int = MAX_BINS,
@@ -184,6 +199,10 @@ class Binner:
         if n > SAMPLE_ROWS:
             rng = np.random.default_rng(0) if rng is None else rng
             sample = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, shuffle=False))
+        if issparse(X):
+            table = compress(X)
+            found = find_sparse_cuts(table, weights, max_bins, sample, run)
+            return cls(found, table.has_missing, categorical)
 
         def learn_column(f: int) -> tuple[np.ndarray, bool]:
             column = _column(X, f)
@@ -200,11 +219,13 @@ class Binner:
 
     def bin(
         self,
-        X: np.ndarray,
+        X: Any,
         run: Callable[[Callable, Sequence], list] = one_by_one,
         features: np.ndarray | None = None,
-    ) -> Binned:
-        """Rows of encoded numbers as packed bins; only ``features``, if given, are right."""
+    ) -> BinnedRows:
+        """Rows of encoded numbers as bins; only ``features``, if given, are right."""
+        if issparse(X):
+            return bin_sparse(X, self, run, features)
         n, n_features = X.shape
         packed = np.zeros(((n_features + 3) // 4, n), dtype=np.uint32)
         bytes_ = packed.view(np.uint8).reshape(len(packed), n, 4)

@@ -9,6 +9,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.learners.base import Data, Question, Threads
+from steadyboost.learners.many import stacked
+from steadyboost.trees.many import grow_many
 from steadyboost.trees.prediction import take
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import GrownTree, Growth, Space, Sums, grow_tree, one_by_one, parts
@@ -42,7 +44,7 @@ class TreeAnswer:
 
     def votes(self, data: Data) -> np.ndarray:
         assert data.binned is not None
-        return self.votes_of_leaves(self.tree.apply(data.binned.packed))
+        return self.votes_of_leaves(data.binned.leaves(self.tree))
 
     def votes_of_leaves(
         self, leaves: np.ndarray, n_parts: int = 1, run: Run = one_by_one
@@ -186,13 +188,29 @@ class Tree(BaseEstimator):
         answer = answer_by(tree, question)
         return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
 
+    @property
+    def draws(self) -> bool:
+        """Whether chance has a part in it."""
+        return self.max_samples is not None or self.max_features is not None
+
+    def answer_each(
+        self, data: Data, targets: np.ndarray, weights: np.ndarray, n_answers: int, threads: Threads
+    ) -> tuple[list[TreeAnswer], np.ndarray]:
+        """As ``answer``, without draws, for each column of weights; votes are columns, too."""
+        assert data.binned is not None
+        trees = grow_many(
+            data.binned, targets, weights, n_answers, self.growth(), threads.n_threads, threads.run
+        )
+        answers = [TreeAnswer(tree, tree.label.astype(np.int32)) for tree in trees]
+        return answers, stacked(threads.run(lambda own: own.votes(data), answers), len(data))
+
     def _draw(
         self, data: Data, counts: np.ndarray | None, seed: int
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Rows and features to learn from, None for all."""
         rows = None if counts is None else np.flatnonzero(counts)
         features, n_features = None, data.X.shape[1]
-        if self.max_samples is not None or self.max_features is not None:
+        if self.draws:
             rng = np.random.default_rng(seed)
             if self.max_samples is not None and self.max_samples < 1:
                 rows = np.arange(len(data)) if rows is None else rows

@@ -10,12 +10,13 @@ from functools import partial, reduce
 
 import numpy as np
 
+from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.criteria import EDGE, ERROR, mass_of
 from steadyboost.trees.grower import add_children, empty_tree, fill_histogram
 from steadyboost.trees.jit import inner, kernel
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.splitting import SET_WORDS
-from steadyboost.trees.tree import SMALL, Binned, GrownTree, Sums, one_by_one
+from steadyboost.trees.tree import SMALL, GrownTree, Sums, one_by_one
 
 NO_BIN = -1  # the question is only whether the value is missing
 
@@ -92,15 +93,15 @@ def set_of(bins: Iterable[int]) -> np.ndarray:
 
 
 def in_shards(
-    fill: Callable[[np.ndarray], np.ndarray], rows: np.ndarray, n_features: int, n: int, run: Run
+    fill: Callable[[np.ndarray], np.ndarray], binned: BinnedRows, rows: np.ndarray, n: int, run: Run
 ) -> np.ndarray:
     """The histogram that ``fill`` makes of some rows; of large data in ``n`` parts, added up."""
-    if n == 1 or len(rows) * n_features < SMALL:
+    if n == 1 or binned.n_read(len(rows), binned.n_features) < SMALL:
         return fill(rows)
     return reduce(np.add, run(fill, np.array_split(rows, n)))
 
 
-def histogram_of(binned: Binned, sums: Sums, rows: np.ndarray) -> np.ndarray:
+def histogram_of(binned: BinnedRows, sums: Sums, rows: np.ndarray) -> np.ndarray:
     """Sums of the rows (ascending) by feature, bin and channel."""
     bins = binned.bins()
     hist = np.empty(int(binned.offsets[-1]) * sums.n_channels, dtype=np.int64)
@@ -108,12 +109,14 @@ def histogram_of(binned: Binned, sums: Sums, rows: np.ndarray) -> np.ndarray:
     return hist
 
 
-def grow_test(binned: Binned, sums: Sums, n_shards: int = 1, run: Run = one_by_one) -> GrownTree:
+def grow_test(
+    binned: BinnedRows, sums: Sums, n_shards: int = 1, run: Run = one_by_one
+) -> GrownTree:
     """The best test as a tree: the test alone, or below the question whether it is missing."""
     criterion = EDGE if len(sums.channels) else ERROR
     rows = np.arange(binned.n_rows, dtype=np.int32)
     fill = partial(histogram_of, binned, sums)
-    hist = in_shards(fill, rows, binned.n_features, n_shards, run)
+    hist = in_shards(fill, binned, rows, n_shards, run)
     total = sums.total(rows)
     feature, bin_ = best_test(hist, binned.layout, total, criterion)
     tree = empty_tree(5, sums.n_channels)
@@ -127,7 +130,7 @@ def grow_test(binned: Binned, sums: Sums, n_shards: int = 1, run: Run = one_by_o
 
 
 def _write_test(
-    tree: tuple, binned: Binned, cells: np.ndarray, feature: int, bin_: int, criterion: int
+    tree: tuple, binned: BinnedRows, cells: np.ndarray, feature: int, bin_: int, criterion: int
 ) -> int:
     """Write the nodes of a test; returns how many there are."""
     node, n_bins = 0, int(binned.n_bins[feature])

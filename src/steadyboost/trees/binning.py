@@ -10,7 +10,7 @@ ROWS = 256  # that are binned at a time
 
 
 @inlined
-def _count_below(sorted_values, value):
+def count_below(sorted_values, value):
     """How many of at most 255 sorted values, padded, are below ``value``: 8 steps, no branch."""
     count = np.uint64(0)
     width = np.uint64(128)
@@ -29,15 +29,14 @@ def padded(*columns: np.ndarray) -> np.ndarray:
     return out
 
 
-@kernel
-def few_distinct(values, limit, out):
-    """Write the distinct non-missing values to ``out``, sorted; -1 if more than ``limit``.
+@inner
+def add_distinct(values, limit, n_distinct, out):
+    """Add to ``n_distinct`` sorted values those that are new; how many there are then.
 
-    ``out`` is one row of :func:`padded`, all inf.
+    NaN is none, and -1 is the answer where there are more than ``limit``.
     """
-    n_distinct = 0
     for value in values:
-        position = _count_below(out, value)
+        position = count_below(out, value)
         if out[position] == value or np.isnan(value):
             continue
         if n_distinct == limit:
@@ -49,9 +48,22 @@ def few_distinct(values, limit, out):
     return n_distinct
 
 
+@kernel
+def few_distinct(values, limit, out):
+    """Write the distinct non-missing values to ``out``, sorted; -1 if more than ``limit``.
+
+    ``out`` is one row of :func:`padded`, all inf.
+    """
+    return add_distinct(values, limit, 0, out)
+
+
 def midpoints(distinct: np.ndarray) -> np.ndarray:
-    """Cuts halfway between neighbours, never equal to the upper one after rounding."""
-    lower, upper = distinct[:-1], distinct[1:]
+    """Cuts between neighbours."""
+    return halfway(distinct[:-1], distinct[1:])
+
+
+def halfway(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """Cuts halfway between pairs of values, never equal to the upper one after rounding."""
     cuts = lower / 2 + upper / 2
     return np.where((cuts < lower) | (cuts >= upper), lower, cuts)
 
@@ -77,7 +89,12 @@ def find_cuts(
 def quantile_cuts(values: np.ndarray, weights: np.ndarray | None, max_bins: int) -> np.ndarray:
     """Midpoint cuts that leave an equal share of the weight in each bin, as far as ties allow."""
     distinct, inverse = np.unique(values, return_inverse=True)
-    below = np.cumsum(np.bincount(inverse, weights=weights))
+    return cuts_between(distinct, np.bincount(inverse, weights=weights), max_bins)
+
+
+def cuts_between(distinct: np.ndarray, masses: np.ndarray, max_bins: int) -> np.ndarray:
+    """The same, from the distinct values and the weight that each has."""
+    below = np.cumsum(masses)
     shares = np.arange(1, max_bins) * (below[-1] / max_bins)
     last_in_bin = np.unique(np.searchsorted(below, shares * (1 - 1e-12)))
     last_in_bin = last_in_bin[last_in_bin < len(distinct) - 1]

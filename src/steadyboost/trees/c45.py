@@ -21,9 +21,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steadyboost.trees.c45_cases import Data
+from steadyboost.trees.c45_cases import AnyData, Data
 from steadyboost.trees.c45_grow import grow
 from steadyboost.trees.c45_prune import prune as prune_nodes
+from steadyboost.trees.c45_sparse_cases import SparseCases
 from steadyboost.trees.c45_split import Rules
 from steadyboost.trees.c45_tree import C45Tree, columns_of
 
@@ -54,7 +55,7 @@ def presort(X: ArrayLike, n_values: ArrayLike) -> NDArray[np.int32]:
 
 
 def grow_c45(
-    X: ArrayLike,
+    X: ArrayLike | SparseCases,
     n_values: ArrayLike,
     y: ArrayLike,
     weights: ArrayLike,
@@ -74,7 +75,7 @@ def grow_c45(
     ----------
     X : array (n_rows, n_features)
         Cases; NaN is a missing value, and so is a discrete value out of range. A Fortran-ordered
-        float64 array is used as it is, others are copied.
+        float64 array is used as it is, others are copied. `SparseCases` are continuous.
     n_values : array (n_features,)
         Number of values of a discrete attribute, coded 0, 1, ...; 0 for a continuous one.
     y : int array (n_rows,)
@@ -113,7 +114,8 @@ def grow_c45(
     size > 2 : large (2.0/1.0)
     """
     row_weights = np.array(weights, np.float64)
-    data = Data(columns_of(X), np.array(n_values, np.int64), np.array(y, np.int64), int(n_classes))
+    facts = (np.array(n_values, np.int64), np.array(y, np.int64), int(n_classes))
+    data = X.data(*facts) if isinstance(X, SparseCases) else Data(columns_of(X), *facts)
     _check(data, row_weights, min_cases, confidence)
     order = _checked_order(data, order)
     many = MANY_VALUES * row_weights.sum()
@@ -124,9 +126,9 @@ def grow_c45(
     return C45Tree.from_nodes(nodes, data.n_values.size)
 
 
-def _check(data: Data, weights: NDArray, min_cases: float, confidence: float) -> None:
+def _check(data: AnyData, weights: NDArray, min_cases: float, confidence: float) -> None:
     """Refuse what the compiled code would trip over."""
-    n_features, n_rows = data.columns.shape
+    n_features, n_rows = _shape_of(data)
     if data.n_values.shape != (n_features,) or (data.n_values < 0).any():
         raise ValueError("n_values must be one number, 0 or more, for each column of X")
     if data.labels.shape != (n_rows,) or weights.shape != (n_rows,):
@@ -139,8 +141,19 @@ def _check(data: Data, weights: NDArray, min_cases: float, confidence: float) ->
         raise ValueError("min_cases must be positive and confidence in (0, 1]")
 
 
-def _checked_order(data: Data, order: NDArray[np.int32] | None) -> NDArray[np.int32]:
+def _shape_of(data: AnyData) -> tuple[int, int]:
+    """Return the number of attributes and of rows."""
+    if isinstance(data, Data):
+        return data.columns.shape
+    if data.n_values.any():
+        raise ValueError("the attributes of SparseCases are continuous: n_values must be 0")
+    return len(data.starts) - 1, len(data.row_starts) - 1
+
+
+def _checked_order(data: AnyData, order: NDArray[np.int32] | None) -> NDArray[np.int32]:
     """Return the order of the rows, made now or of the right shape and kind."""
+    if not isinstance(data, Data):
+        return np.empty((0, data.labels.size), np.int32)  # its entries are in order
     if order is None:
         return presort(data.columns.T, data.n_values)
     if order.shape != ((data.n_values == 0).sum(), data.labels.size):

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from steadyboost.trees.c45_sparse_cases import SparseData, read_rows
 from steadyboost.trees.jit import inner, kernel
 
 # Columns of ``Nodes.links``.
@@ -47,6 +48,9 @@ class Data(NamedTuple):
     n_values: np.ndarray
     labels: np.ndarray
     n_classes: int
+
+
+AnyData = Data | SparseData  # kernels tell them apart by their length when they are compiled
 
 
 class Branches(NamedTuple):
@@ -121,12 +125,23 @@ def branch_of(value, threshold, n_branches):
 
 
 @inner
-def send(column, threshold, n_branches, rows, weights, low, high, branches):
+def column_for(data, f, rows, low, high):
+    """A column that has the values of an attribute at least in the rows of a node."""
+    if len(data) == 4:
+        return data.columns[f]
+    read_rows(data, f, rows, low, high, data.column)
+    return data.column
+
+
+@inner
+def send(data, f, threshold, n_branches, rows, weights, low, high, branches):
     """Find the branch of every case of a node.
 
     Parameters
     ----------
-    column : float64 array (n_rows,)
+    data : AnyData
+        The cases.
+    f : int
         The tested attribute.
     threshold : float
         Threshold, or NaN for a discrete attribute.
@@ -145,6 +160,7 @@ def send(column, threshold, n_branches, rows, weights, low, high, branches):
     for b in range(n_branches):
         branches.size[b] = 0
         branches.share[b] = 0.0
+    column = column_for(data, f, rows, low, high)
     missing = 0
     known = 0.0
     for i in range(low, high):

@@ -25,8 +25,8 @@ from steadyboost.trees.c45_cases import (
     MISSING,
     PARENT,
     THRESHOLD,
+    AnyData,
     Branches,
-    Data,
     Nodes,
     deal_rows,
     deal_weights,
@@ -35,6 +35,7 @@ from steadyboost.trees.c45_cases import (
     send,
     sum_up,
 )
+from steadyboost.trees.c45_sparse import choose_sparse_test, sparse_training_value
 from steadyboost.trees.c45_split import (
     EPSILON,
     REJECTED,
@@ -59,6 +60,8 @@ def is_open(nodes, node, min_cases):
 @inner
 def choose_test(data, nodes, node, work, low, high, rules):
     """Compare the best test on each attribute; return the best attribute, -1 if there is none."""
+    if len(data) > 4:
+        return choose_sparse_test(data, nodes, node, work, low, high, rules)
     gains, infos, cuts = work.tests[0], work.tests[1], work.tests[2]
     for f in range(gains.size):
         gains[f] = 0.0
@@ -92,8 +95,11 @@ def choose_test(data, nodes, node, work, low, high, rules):
 
 
 @inner
-def training_value(column, order, weights, cut):
+def training_value(data, f, order, rank, weights, cut):
     """Largest value of the whole training data up to the cut: C4.5 only cuts at such values."""
+    if len(data) > 4:
+        return sparse_training_value(data, f, weights, cut)
+    column, order = data.columns[f], order[rank[f]]
     begin, end = 0, order.size
     while begin < end:
         mid = (begin + end) // 2
@@ -153,11 +159,11 @@ def grow_on(data, order, rank, row_weights, rules, nodes, work, branches):
         if f < 0:
             counts[N_OPEN] = top
             continue
-        column, n_branches, threshold = data.columns[f], data.n_values[f], math.nan
+        n_branches, threshold = data.n_values[f], math.nan
         if n_branches == 0:
             n_branches = 2
-            threshold = training_value(column, order[rank[f]], row_weights, work.tests[2, f])
-        missing = send(column, threshold, n_branches, rows, work.weights, low, high, branches)
+            threshold = training_value(data, f, order, rank, row_weights, work.tests[2, f])
+        missing = send(data, f, threshold, n_branches, rows, work.weights, low, high, branches)
         add_branches(data, nodes, node, first, n_branches, rows, work.weight, low, high, branches)
         for b in range(n_branches):
             branches.wanted[b] = is_open(nodes, first + b, rules.min_cases)
@@ -195,15 +201,16 @@ def collapse(nodes, n_nodes):
                 make_leaf(nodes, node, as_leaf)
 
 
-def grow(data: Data, order: np.ndarray, row_weights: np.ndarray, rules: Rules) -> Nodes:
+def grow(data: AnyData, order: np.ndarray, row_weights: np.ndarray, rules: Rules) -> Nodes:
     """Grow an unpruned tree.
 
     Parameters
     ----------
-    data : Data
+    data : AnyData
         The training data.
     order : int32 array (n_continuous, n_rows)
-        Rows by ascending value of each continuous attribute, missing values last.
+        Rows by ascending value of each continuous attribute, missing values last; none for
+        sparse data, which are in order.
     row_weights : float64 array (n_rows,)
         Rows of weight zero are not there.
     rules : Rules

@@ -23,8 +23,8 @@ from steadyboost.trees.c45_cases import (
     FIRST,
     MAJORITY,
     THRESHOLD,
+    AnyData,
     Branches,
-    Data,
     Nodes,
     deal_rows,
     deal_weights,
@@ -142,9 +142,8 @@ def deal_cases(data, nodes, node, low, high, stack, top, cases, branches, task):
     there is no room for the cases.
     """
     n_branches, threshold = nodes.links[node, BRANCHES], nodes.values[node, THRESHOLD]
-    column = data.columns[nodes.links[node, ATTRIBUTE]]
-    rows, weights = cases.rows, cases.weights
-    missing = send(column, threshold, n_branches, rows, weights, low, high, branches)
+    f, rows, weights = nodes.links[node, ATTRIBUTE], cases.rows, cases.weights
+    missing = send(data, f, threshold, n_branches, rows, weights, low, high, branches)
     for b in range(n_branches):
         branches.wanted[b] = branches.size[b] > 0
     cases.needed[0] = lay_out(branches, n_branches, missing, high)
@@ -240,13 +239,13 @@ def prune_on(data, nodes, stack, top, cases, branches, level, raising):
 
 
 def prune(
-    data: Data, nodes: Nodes, row_weights: np.ndarray, confidence: float, raising: bool
+    data: AnyData, nodes: Nodes, row_weights: np.ndarray, confidence: float, raising: bool
 ) -> None:
     """Prune a tree in place.
 
     Parameters
     ----------
-    data : Data
+    data : AnyData
         The training data.
     nodes : Nodes
         The tree. Its errors become the estimated ones; a leaf that no case reaches is charged

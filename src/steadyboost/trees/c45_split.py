@@ -54,6 +54,38 @@ def xlogx(x):
 
 
 @inner
+def information_left(sides, left, known):
+    """Information of the two sides of a cut, times their weight; ``left`` is that of the first."""
+    rest = xlogx(left) + xlogx(known - left)
+    for k in range(sides.shape[1]):
+        rest -= xlogx(sides[0, k]) + xlogx(sides[1, k])
+    return rest
+
+
+@inner
+def smallest_side(known, n_classes, rules):
+    """Weight that a side of a cut must have."""
+    return max(rules.min_cases, min(25.0, 0.1 * known / n_classes))
+
+
+@inner
+def gain_of_cut(before, rest, left, known, cases, lower, upper, n_cuts, rules):
+    """Gain, split information and place of the best cut, which is between two values.
+
+    ``before`` and ``rest`` are the information without and with it, ``left`` the weight below it.
+    """
+    gain = before - rest
+    if rules.mdl_correction:
+        gain -= math.log2(n_cuts)
+    if gain <= TIE * cases:
+        return REJECTED, 0.0, math.nan
+    split_info = xlogx(cases) - xlogx(left) - xlogx(known - left) - xlogx(cases - known)
+    cut = 0.5 * (lower + upper)
+    # Rounding or overflow may carry the middle to the upper value.
+    return gain / cases, split_info / cases, cut if cut < upper else lower
+
+
+@inner
 def discrete_test(column, labels, weight, rows, low, high, rules, table, n_values):
     """Gain and split information of the test with one branch per value.
 
@@ -140,9 +172,7 @@ def scan_cuts(column, labels, weight, order, low, high, known, smallest, sides):
             break
         if value < following and left >= smallest - ROUNDING:
             n_cuts += 1
-            rest = xlogx(left) + xlogx(known - left)
-            for k in range(sides.shape[1]):
-                rest -= xlogx(sides[0, k]) + xlogx(sides[1, k])
+            rest = information_left(sides, left, known)
             if rest < least - TIE * known:
                 least, weight_below, at = rest, left, i
         value = following
@@ -185,22 +215,15 @@ def continuous_test(column, labels, weight, order, low, high, cases, rules, side
     for c in range(n_classes):
         known += sides[1, c]
         before += xlogx(sides[1, c])
-    smallest = max(rules.min_cases, min(25.0, 0.1 * known / n_classes))
+    smallest = smallest_side(known, n_classes, rules)
     rest, left, at, n_cuts = scan_cuts(
         column, labels, weight, order, low, high, known, smallest, sides
     )
     if at < 0:
         return REJECTED, 0.0, math.nan
-    gain = (xlogx(known) - before) - rest
-    if rules.mdl_correction:
-        gain -= math.log2(n_cuts)
-    if gain <= TIE * cases:
-        return REJECTED, 0.0, math.nan
-    split_info = xlogx(cases) - xlogx(left) - xlogx(known - left) - xlogx(cases - known)
-    cut = 0.5 * (column[order[at]] + column[order[at + 1]])
-    # Rounding or overflow may carry the middle to the upper value.
-    cut = cut if cut < column[order[at + 1]] else column[order[at]]
-    return gain / cases, split_info / cases, cut
+    before = xlogx(known) - before
+    lower, upper = column[order[at]], column[order[at + 1]]
+    return gain_of_cut(before, rest, left, known, cases, lower, upper, n_cuts, rules)
 
 
 @inner

@@ -11,7 +11,7 @@ Quinlan, J. R. (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -182,6 +182,12 @@ class C45Tree:
             first = self.first_child[node]
             level[first : first + self.n_branches[node]] = level[node] + 1
         return int(level.max())
+
+    def lean(self) -> tuple[C45Tree, NDArray[np.int64]]:
+        """Return the tree on the attributes alone that it tests, and which these are."""
+        used = np.unique(self.attribute[self.attribute >= 0])
+        places = np.where(self.attribute >= 0, np.searchsorted(used, self.attribute), -1)
+        return replace(self, attribute=places, n_features=used.size), used
 
     def distribution(self, X: ArrayLike) -> NDArray[np.float64]:
         """Class distribution of each case.

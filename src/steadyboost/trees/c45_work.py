@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.c45_cases import Data, Nodes, longer
+from steadyboost.trees.c45_cases import AnyData, Nodes, longer
 
 # Entries of ``Work.counts``: nodes made, nodes on the stack, places wanted in the lists.
 N_NODES, N_OPEN, N_PLACES = 0, 1, 2
@@ -47,7 +47,7 @@ class Work(NamedTuple):
     table: np.ndarray
 
 
-def start_work(data: Data, order: np.ndarray, row_weights: np.ndarray) -> Work:
+def start_work(data: AnyData, order: np.ndarray, row_weights: np.ndarray) -> Work:
     """Lists of the rows of positive weight, and room to work in."""
     rows = np.flatnonzero(row_weights > 0.0).astype(np.int32)
     lists = np.empty((order.shape[0] + 1, rows.size), np.int32)

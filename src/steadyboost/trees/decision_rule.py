@@ -1,11 +1,13 @@
 """A conjunction of tests, grown by entropy and pruned on held-out rows: FindDecRule."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from steadyboost.trees.attribute_test import histogram_of, in_shards, set_of
+from steadyboost.trees.binned import Binned, BinnedRows
 from steadyboost.trees.grower import empty_tree, partition, subtract
 from steadyboost.trees.rule_search import (
     ABOVE,
@@ -18,14 +20,15 @@ from steadyboost.trees.rule_search import (
     sum_paired,
 )
 from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import Binned, GrownTree, Sums, one_by_one
+from steadyboost.trees.sparse_kernels import column_of
+from steadyboost.trees.tree import GrownTree, Sums, one_by_one
 
 
 @dataclass(frozen=True)
 class Evidence:
     """Rows, and the sums by which a rule on them is judged: of classes, or paired."""
 
-    binned: Binned
+    binned: BinnedRows
     sums: Sums
     n_shards: int = 1
     run: Run = one_by_one
@@ -42,16 +45,25 @@ class Evidence:
         return out
 
     def histogram(self, rows: np.ndarray) -> np.ndarray:
-        return in_shards(self._fill, rows, self.binned.n_features, self.n_shards, self.run)
+        return in_shards(self._fill, self.binned, rows, self.n_shards, self.run)
 
     def _fill(self, rows: np.ndarray) -> np.ndarray:
         binned = self.binned
         if not self.paired:
             return histogram_of(binned, self.sums, rows)
+        if not isinstance(binned, Binned):
+            return histogram_of(binned, self._paired_sums, rows)
         n_cells = int(binned.offsets[-1]) * 2 * (self.sums.n_channels - 1)
         hist = np.zeros(n_cells, dtype=np.int64)
         fill_paired(binned.packed, binned.offsets, rows, self.sums.channels, hist)
         return hist
+
+    @cached_property
+    def _paired_sums(self) -> Sums:
+        """Paired sums as channels, for rows that are stored sparsely."""
+        edges = self.sums.channels[:, :-1]
+        gains = np.maximum(edges, 0)
+        return replace(self.sums, channels=np.hstack([gains, gains - edges]))
 
 
 @dataclass(frozen=True)
@@ -63,7 +75,7 @@ class Condition:
     gain: float
 
     @classmethod
-    def of(cls, binned: Binned, found: np.ndarray, gain: float) -> "Condition":
+    def of(cls, binned: BinnedRows, found: np.ndarray, gain: float) -> "Condition":
         feature, bin_, kind = found.tolist()
         n_bins = int(binned.n_bins[feature])
         ranges = {
@@ -73,10 +85,11 @@ class Condition:
         }
         return cls(feature, set_of(ranges[kind]), gain)
 
-    def part(self, binned: Binned, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def part(self, binned: BinnedRows, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows that pass and those that fail, ascending as they are."""
         rows = rows.copy()
-        n = partition(binned.packed, self.feature, self.passing, rows, np.empty_like(rows))
+        column = column_of(binned.bins(), self.feature)
+        n = partition(*column, self.passing, rows, np.empty_like(rows))
         return rows[:n], rows[n:]
 
 

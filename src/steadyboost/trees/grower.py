@@ -3,7 +3,8 @@
 Structures travel as plain tuples of arrays:
 
 ``bins``    (packed, features, layout, joint): the binned rows, the features to use, per feature
-            (offsets, n_bins, has_missing, categorical or None), and joint columns
+            (offsets, n_bins, has_missing, categorical or None), and joint columns; or five
+            parts where rows are stored sparsely, see :mod:`steadyboost.trees.sparse_kernels`
 ``sums``    (labels, weights, channels, counted, same_label): what is added up, as integers;
             ``channels`` replaces labels and weights if it has rows, ``counted`` and its labels are
             empty unless rows count
@@ -18,6 +19,7 @@ from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.histogram import add_dense, add_labels
 from steadyboost.trees.jit import inner, kernel, shared
 from steadyboost.trees.joint import joint_pays, take_margins
+from steadyboost.trees.sparse_kernels import column_of, fill_sparse
 from steadyboost.trees.splitting import SET_WORDS, best_split, contains, gain_of
 
 
@@ -36,6 +38,9 @@ def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
 @shared
 def fill_histogram(bins, sums, rows, n_channels, hist):
     """Histogram of the listed rows; its tail counts rows where they are counted."""
+    if len(bins) == 5:  # known when this is compiled
+        fill_sparse(bins, sums, rows, n_channels, hist)
+        return
     packed, features, layout, joint = bins
     labels, weights, channels, counted, same_label = sums
     offsets = layout[0]
@@ -175,19 +180,21 @@ _fill_histogram, _subtract = fill_histogram.bare, subtract.bare
 _partition, _settle = partition.bare, settle.bare
 _may_split, _add_children = may_split.bare, add_children.bare
 _best_split, _gain_of = best_split.bare, gain_of.bare
+_column_of = inner(column_of)
 
 
 @inner
 def _send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_row):
     """Send a split node's rows to its children; whether the left child has at most half."""
     feature, _, left_sets, _, _, depth = tree
+    packed, place = _column_of(bins, feature[node])
     start, stop = span[node]
     own = rows[start:stop]
     n_left = np.int64(0)
     if depth[left] < max_depth:
-        n_left = _partition(bins[0], feature[node], left_sets[node], own, scratch)
+        n_left = _partition(packed, place, left_sets[node], own, scratch)
     else:
-        _settle(bins[0], feature[node], left_sets[node], own, left, node_of_row)
+        _settle(packed, place, left_sets[node], own, left, node_of_row)
         start, stop = np.int64(0), np.int64(0)
     span[left, 0], span[left, 1] = start, start + n_left
     span[left + 1, 0], span[left + 1, 1] = start + n_left, stop

@@ -12,6 +12,7 @@ from steadyboost.trees.jit import inlined, inner, kernel
 from steadyboost.trees.splitting import SET_WORDS, contains
 
 FEW_LEAVES = 8  # of which a set fits one byte
+MOST_LEAVES = 32  # of which a set fits a word
 CHUNK = 2048  # rows whose places stay in the first-level cache
 
 
@@ -98,6 +99,13 @@ def _number_leaves(children, leaves):
             first[left], first[right] = first[node], first[node] + count[left]
 
 
+@inlined
+def _first_of(set_):
+    """A number below 32 that only sets with this first element have (de Bruijn's sequence)."""
+    lowest = set_ & (np.uint32(0) - set_)
+    return np.uint32(np.uint32(lowest * np.uint32(0x077CB531)) >> np.uint32(27))
+
+
 @inner
 def _sift(packed, start, stop, tree, values, scratch):
     """Leaves that no split rules out, as a set of bits; the value of the first for every set."""
@@ -105,24 +113,31 @@ def _sift(packed, start, stop, tree, values, scratch):
     places, by_place, leaves = scratch
     _number_leaves(children, leaves)
     first, count = leaves[0], leaves[1]
+    few = len(children) < 2 * FEW_LEAVES
     for j in range(stop - start):
-        places[j] = np.uint32(255)
+        places[j] = np.uint32(255) if few else np.uint32(0xFFFFFFFF)
     for node in range(len(children)):
         left = children[node, 0]
         if left == node:
-            for set_ in range(1 << first[node], 256, 2 << first[node]):
-                by_place[set_] = values[node]
+            if few:
+                for set_ in range(1 << first[node], 256, 2 << first[node]):
+                    by_place[set_] = values[node]
+            else:
+                by_place[_first_of(np.uint32(1) << np.uint32(first[node]))] = values[node]
             continue
         f = np.int64(feature[node])
         lost = np.uint32(((1 << count[left]) - 1) << first[left])
         words, shift = packed[f >> 2, start:stop], np.uint32(8 * (f & 3))
         _rule_out(words, shift, left_set[node], ~lost, places[: stop - start])
+    if not few:
+        for j in range(stop - start):
+            places[j] = _first_of(places[j])
 
 
 @inlined
 def _find_places(packed, start, stop, tree, values, scratch):
     """Where rows end, as places of the array that is returned: the ``values`` of the leaves."""
-    if len(values) < 2 * FEW_LEAVES:
+    if len(values) < 2 * MOST_LEAVES:
         _sift(packed, start, stop, tree, values, scratch)
         return scratch[1]
     _walk(packed, start, stop, tree, scratch[0])
@@ -134,7 +149,7 @@ def _scratch():
     """Places of a chunk's rows, values by place, and the leaves below each node."""
     places = np.empty(CHUNK, dtype=np.uint32)
     by_place = np.empty(256, dtype=np.int32)
-    return places, by_place, np.empty((2, 2 * FEW_LEAVES), dtype=np.int64)
+    return places, by_place, np.empty((2, 2 * MOST_LEAVES), dtype=np.int64)
 
 
 @kernel

@@ -24,6 +24,7 @@ from steadyboost.trees.grower import (
 )
 from steadyboost.trees.histogram import merge_range
 from steadyboost.trees.prediction import rename
+from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.splitting import SET_WORDS, best_split, gain_of
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
@@ -67,11 +68,12 @@ class Shard:
     def split(self, at: int, node: Node, again: bool, last: bool, node_of_row: np.ndarray) -> None:
         """Send a node's rows to its children; histograms of both if one may split ``again``."""
         rows, parent = self.rows_of(at), self.hists.pop(at)
+        column = column_of(self.bins, node.feature)
         start, stop = self.span.pop(at)
         if last:
-            settle(self.bins[0], node.feature, node.left_set, rows, node.left, node_of_row)
+            settle(*column, node.left_set, rows, node.left, node_of_row)
             return
-        middle = start + partition(self.bins[0], node.feature, node.left_set, rows, self.scratch)
+        middle = start + partition(*column, node.left_set, rows, self.scratch)
         self.span[node.left], self.span[node.left + 1] = (start, middle), (middle, stop)
         if again:
             small = node.left + (middle - start > stop - middle)

@@ -19,27 +19,6 @@ SET_WORDS = 8  # 256 bits: one per bin
 
 
 @inlined
-def _move_bin(hist, cell, total, left):
-    """Move a bin to the left side: both masses and sums of squares, in one pass.
-
-    This is the loop in which the search spends its time; the masses and squares are those of
-    the class criteria, and GINI needs nothing more.
-    """
-    left_mass, right_mass = np.int64(0), np.int64(0)
-    left_squares, right_squares = 0.0, 0.0
-    for c in range(len(total)):
-        l = left[c] + hist[cell + c]
-        left[c] = l
-        r = total[c] - l
-        left_mass += l
-        right_mass += r
-        left_squares += np.float64(l) * np.float64(l)
-        right_squares += np.float64(r) * np.float64(r)
-    score = left_squares / np.float64(left_mass) + right_squares / np.float64(right_mass)
-    return left_mass, right_mass, score
-
-
-@inner
 def _score_sides(left, right, total, criterion, l2):
     """Masses of both sides and the sum of their scores, for any criterion."""
     for c in range(len(total)):
@@ -54,38 +33,6 @@ def _score_sides(left, right, total, criterion, l2):
         return left_mass, right_mass, score
     score = score_of(left, left_mass, criterion, l2)
     return left_mass, right_mass, score + score_of(right, right_mass, criterion, l2)
-
-
-@inner
-def _scan(hist, counts, order, n_order, first, total, total_count, rule, sides):
-    """Best prefix of ``order``, the bins in the order in which they move left.
-
-    No cut before ``first`` bins have moved. ``rule`` is (criterion, l2, min_mass, min_count).
-    Returns the score of both sides and the length of the prefix, 0 if none is allowed.
-    """
-    criterion, l2, min_mass, min_count = rule
-    n_channels = len(total)
-    left, right = sides[0], sides[1]
-    for c in range(n_channels):
-        left[c] = 0
-    left_count = np.int64(0)
-    best_score, best_length = -np.inf, np.int64(0)
-    for k in range(n_order):
-        cell = order[k] * n_channels
-        if not any_in_bin(hist, order[k], n_channels):
-            continue
-        left_mass, right_mass, score = _move_bin(hist, cell, total, left)
-        if criterion != GINI:
-            left_mass, right_mass, score = _score_sides(left, right, total, criterion, l2)
-        if len(counts) > 0:
-            left_count += counts[order[k]]
-        if k < first or left_mass < min_mass or left_count < min_count:
-            continue
-        if right_mass < min_mass or total_count - left_count < min_count:
-            break
-        if score > best_score:
-            best_score, best_length = score, np.int64(k + 1)
-    return best_score, best_length
 
 
 @inlined
@@ -106,7 +53,7 @@ def contains(left_set, bin_):
     return np.int64((left_set[bin_ >> 5] >> np.uint32(bin_ & 31)) & np.uint32(1))
 
 
-@inner
+@inlined
 def number_bins(n_bins, missing_first, order):
     """Write the bins in their order, the missing one before them if it goes left."""
     order[0] = n_bins
@@ -115,45 +62,89 @@ def number_bins(n_bins, missing_first, order):
     return n_bins + missing_first
 
 
-@inner
+@inlined
 def _is_categorical(categorical, feature):
     """Whether a feature is; None stands for none, and then what they need is not compiled."""
     return categorical[feature] if categorical is not None else False
 
 
-@inner
-def _order_bins(hist, n_bins, has_missing, categorical, feature, missing_first, total, rule, order):
+@inlined
+def _order_bins(hist, base, shape, categorical, feature, missing_first, total, criterion, order):
     """Write the bins in the order in which they are tried; how many."""
+    n_bins, has_missing = shape
     if categorical is None:
         return number_bins(n_bins, missing_first, order)
     if categorical[feature]:
-        return order_categories(hist, n_bins + has_missing, total, rule[0], order)
+        cells = hist[base * len(total) :]
+        return order_categories(cells, n_bins + has_missing, total, criterion, order)
     return number_bins(n_bins, missing_first, order)
 
 
 @inner
-def _search_feature(hist, counts, shape, categorical, feature, total, total_count, rule, scratch):
-    """Best split on one feature: its score, how many bins go left, and the pass it is from.
+def _search(hist, features, layout, total, total_count, rule, order, sides, left_set):
+    """Best split over ``features``: (score of both sides, feature or -1, with its left set).
 
-    In pass 0 missing values stay right (a categorical feature orders them with the others); in
-    pass 1, which is worth its time only if there are any, they go left first.
+    Bins move left in their order (that of :func:`order_categories` where they are categories),
+    and the best prefix wins. In pass 0 missing values stay right; in pass 1, which is worth its
+    time only if there are any, they go left first. The masses and sums of squares are those of
+    the class criteria, and GINI needs nothing more.
+
+    One long function: where features have few bins, calls would take most of the time.
     """
-    n_bins, has_missing, is_categorical = shape
-    order, sides = scratch
-    passes = 1
-    if has_missing and not is_categorical and any_in_bin(hist, n_bins, len(total)):
-        passes = 2
-    best_score, best_length, best_pass = -np.inf, np.int64(0), np.int64(0)
-    for first in range(passes):
-        n_order = _order_bins(
-            hist, n_bins, has_missing, categorical, feature, np.int64(first), total, rule, order
-        )
-        score, length = _scan(
-            hist, counts, order, n_order, np.int64(first), total, total_count, rule, sides
-        )
-        if score > best_score:
-            best_score, best_length, best_pass = score, length, np.int64(first)
-    return best_score, best_length, best_pass
+    offsets, n_bins, has_missing, categorical = layout
+    criterion, l2, min_mass, min_count = rule
+    n_channels, tail = len(total), offsets[-1] * len(total)
+    left, right = sides[0], sides[1]
+    best_score, best_feature = -np.inf, np.int64(-1)
+    for f in features:
+        base, length, missing_first = offsets[f], np.int64(0), np.int64(0)
+        is_categorical, shape = _is_categorical(categorical, f), (n_bins[f], has_missing[f])
+        for first in range(1 + (has_missing[f] and not is_categorical)):
+            n_order = _order_bins(
+                hist, base, shape, categorical, f, np.int64(first), total, criterion, order
+            )
+            left_count = np.int64(0)
+            for c in range(n_channels):
+                left[c] = 0
+            for k in range(n_order):
+                bin_ = base + order[k]
+                left_mass, right_mass, moved = np.int64(0), np.int64(0), np.int64(0)
+                left_squares, right_squares = 0.0, 0.0
+                for c in range(n_channels):
+                    own = hist[bin_ * n_channels + c]
+                    l = left[c] + own
+                    left[c] = l
+                    r = total[c] - l
+                    moved |= own
+                    left_mass += l
+                    right_mass += r
+                    left_squares += np.float64(l) * np.float64(l)
+                    right_squares += np.float64(r) * np.float64(r)
+                if moved == 0:
+                    if k < first:
+                        break
+                    continue
+                score = left_squares / np.float64(left_mass)
+                score += right_squares / np.float64(right_mass)
+                if criterion != GINI:
+                    left_mass, right_mass, score = _score_sides(left, right, total, criterion, l2)
+                if len(hist) > tail:
+                    left_count += hist[tail + bin_]
+                if k < first or left_mass < min_mass or left_count < min_count:
+                    continue
+                if right_mass < min_mass or total_count - left_count < min_count:
+                    break
+                if score > best_score:
+                    best_score, length, missing_first = score, np.int64(k + 1), np.int64(first)
+        if length > 0:
+            best_feature = f
+            if not is_categorical:
+                number_bins(n_bins[f], missing_first, order)
+            for word in range(SET_WORDS):
+                left_set[word] = 0
+            for k in range(length):
+                include(order[k], left_set)
+    return best_score, best_feature
 
 
 @inner
@@ -189,23 +180,11 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
     n_channels = len(total)
     counts = hist[offsets[-1] * n_channels :]
     total_count = _total(counts, offsets, features[0])
-    best_score, best_feature = -np.inf, np.int64(-1)
     order = np.empty(257, dtype=np.int64)
-    scratch = (order, np.empty((2, n_channels), dtype=np.int64))
-    for f in features:
-        cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]
-        shape = (n_bins[f], has_missing[f], _is_categorical(categorical, f))
-        score, length, missing_first = _search_feature(
-            cells, counts[offsets[f] :], shape, categorical, f, total, total_count, rule, scratch
-        )
-        if score > best_score:
-            best_score, best_feature = score, f
-            if not shape[2]:
-                number_bins(n_bins[f], missing_first, order)
-            for word in range(SET_WORDS):
-                left_set[word] = 0
-            for k in range(length):
-                include(order[k], left_set)
+    sides = np.empty((2, n_channels), dtype=np.int64)
+    best_score, best_feature = _search(
+        hist, features, layout, total, total_count, rule, order, sides, left_set
+    )
     if best_feature >= 0:
         f = best_feature
         cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]

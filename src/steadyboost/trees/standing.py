@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from steadyboost.trees.binned import Binned
 from steadyboost.trees.histogram import sum_labels
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.linesearch import NEVER, breakpoint_of, stand
 from steadyboost.trees.margin_search import bottom_threshold
 from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import SMALL, Binned, one_by_one, parts
+from steadyboost.trees.tree import SMALL, one_by_one, parts
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
 

@@ -1,17 +1,17 @@
-"""Binned rows, a grown tree, and the call that turns one into the other."""
+"""A grown tree, and the call that makes one of binned rows."""
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from steadyboost.trees import criteria
+from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
 from steadyboost.trees.histogram import absolute_total, fix_weights, sum_labels, to_fixed_point
-from steadyboost.trees.joint import NOT_JOINED, Joint, join_columns
 from steadyboost.trees.prediction import apply
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth
 
@@ -27,50 +27,7 @@ CRITERIA = {
 SMALL = 1_000_000  # cells below which a second thread costs more than it gains
 STRETCH = 65_536  # rows that are summed at a time
 MANY_NODES = 4096  # above which a call per node costs more than threads gain
-
-
-@dataclass(frozen=True)
-class Binned:
-    """Rows as bins: ``packed[f // 4, i]`` holds feature f of row i in byte ``f % 4``."""
-
-    packed: np.ndarray
-    n_bins: np.ndarray
-    has_missing: np.ndarray
-    categorical: np.ndarray
-    offsets: np.ndarray = field(init=False)
-    _joint: dict[int, Joint] = field(default_factory=dict, init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        widths = self.n_bins + self.has_missing
-        object.__setattr__(self, "offsets", np.concatenate([[0], np.cumsum(widths)]))
-
-    @property
-    def n_rows(self) -> int:
-        return self.packed.shape[1]
-
-    @property
-    def n_features(self) -> int:
-        return len(self.n_bins)
-
-    def take(self, rows: np.ndarray) -> "Binned":
-        packed = np.ascontiguousarray(self.packed[:, rows])
-        return Binned(packed, self.n_bins, self.has_missing, self.categorical)
-
-    @property
-    def layout(self) -> tuple[np.ndarray, ...]:
-        return self.offsets, self.n_bins, self.has_missing, self.categorical
-
-    def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple:
-        """What growth takes; columns are joined for ``n_channels``, if it is given."""
-        joint = NOT_JOINED
-        if features is None and n_channels > 0:
-            if n_channels not in self._joint:
-                widths = np.diff(self.offsets)
-                self._joint[n_channels] = join_columns(self.packed, widths, n_channels)
-            joint = self._joint[n_channels]
-        categorical = self.categorical if self.categorical.any() else None
-        features = np.arange(self.n_features) if features is None else features
-        return self.packed, features, (*self.layout[:3], categorical), joint
+MANY_CELLS = 2**30  # of the histograms of all nodes, above which threads take too much memory
 
 
 @dataclass(frozen=True)
@@ -248,14 +205,14 @@ class Sums:
 
 
 def grow_trees(
-    binned: Binned, many: Sequence[Sums], growth: Growth, run: Run = one_by_one
+    binned: BinnedRows, many: Sequence[Sums], growth: Growth, run: Run = one_by_one
 ) -> list[tuple[GrownTree, np.ndarray]]:
     """Grow a tree for each of many sums over the same rows, side by side."""
     return run(lambda sums: grow_tree(binned, sums, growth), many)
 
 
 def grow_tree(
-    binned: Binned,
+    binned: BinnedRows,
     sums: Sums,
     growth: Growth,
     *,
@@ -274,12 +231,18 @@ def grow_tree(
     bins = binned.bins(features, 0 if len(sums.channels) else sums.n_channels)
     n_used = binned.n_rows if rows is None else len(rows)
     capacity = growth.capacity(n_used)
-    if n_used * len(bins[1]) < SMALL or capacity >= MANY_NODES:
+    if binned.n_read(n_used, len(bins[1])) < SMALL or capacity >= MANY_NODES:
+        n_shards = 1
+    if n_shards * capacity * int(binned.offsets[-1]) * sums.n_channels > MANY_CELLS:
         n_shards = 1
     numbers = space.array("rows", n_used, np.int32)
     scratch = space.array("scratch", n_used, np.int32)
     leaf = space.array("leaf", binned.n_rows, np.int32)
     arrays = sums.arrays(growth.min_samples_leaf > 1)
+    n_cells = int(binned.offsets[-1]) * (sums.n_channels + (len(arrays[3]) > 0))
+    is_small = binned.n_read(n_used, len(bins[1])) < SMALL
+    if is_small or capacity >= MANY_NODES or n_shards * n_cells * capacity > MANY_CELLS:
+        n_shards = 1
     tree = empty_tree(capacity, sums.n_channels)
     tree[3][0] = total = sums.total(None if rows is None else rows.astype(np.int32))
     mass = total.sum() if growth.criterion in ("gini", "entropy", "error") else total[-1]
@@ -302,4 +265,4 @@ def grow_tree(
         span[0] = 0, n_used
         n_nodes = grow(bins, arrays, numbers, scratch, rule, limits, tree, span, leaf)
     grown = GrownTree.from_growth(tree, n_nodes)
-    return grown, leaf if rows is None else grown.apply(binned.packed)
+    return grown, leaf if rows is None else binned.leaves(grown)

@@ -1,0 +1,108 @@
+"""Rows as bins: what they have in common however they are stored, and four columns to a word."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from steadyboost.trees.joint import NOT_JOINED, Joint, join_columns
+
+
+class BinnedRows:
+    """Rows as bins; of each feature the number of bins, and whether one more is for gaps."""
+
+    n_bins: np.ndarray
+    has_missing: np.ndarray
+    categorical: np.ndarray
+    offsets: np.ndarray  # first histogram cell of each feature, and the end of the last
+
+    def __post_init__(self) -> None:
+        widths = self.n_bins + self.has_missing
+        object.__setattr__(self, "offsets", np.concatenate([[0], np.cumsum(widths)]))
+
+    @property
+    def n_rows(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def n_features(self) -> int:
+        return len(self.n_bins)
+
+    @property
+    def layout(self) -> tuple[np.ndarray, ...]:
+        return self.offsets, self.n_bins, self.has_missing, self.categorical
+
+    @property
+    def growth_layout(self) -> tuple[np.ndarray | None, ...]:
+        """None for categories where there are none: growth is compiled without them then."""
+        return (*self.layout[:3], self.categorical if self.categorical.any() else None)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All that tells these rows from others."""
+        raise NotImplementedError
+
+    def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple:
+        """What growth takes; ``n_channels`` is what it adds up, where that is known."""
+        raise NotImplementedError
+
+    def n_read(self, n_rows: int, n_features: int) -> int:
+        """Bins that are read for a histogram of so many rows and features."""
+        raise NotImplementedError
+
+    def unpacked(self, feature: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Stretches of rows as packed bins, and the places in them of the features of nodes."""
+        raise NotImplementedError
+
+    def leaves(self, tree: Any) -> np.ndarray:
+        """Leaf of each row in a grown tree."""
+        out = np.empty(self.n_rows, dtype=np.int32)
+        for rows, packed, feature in self.unpacked(tree.feature):
+            out[rows] = replace(tree, feature=feature).apply(packed)
+        return out
+
+    def take(self, rows: np.ndarray) -> "BinnedRows":
+        """Some of the rows, ascending."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Binned(BinnedRows):
+    """Rows as bins: ``packed[f // 4, i]`` holds feature f of row i in byte ``f % 4``."""
+
+    packed: np.ndarray
+    n_bins: np.ndarray
+    has_missing: np.ndarray
+    categorical: np.ndarray
+    offsets: np.ndarray = field(init=False)
+    _joint: dict[int, Joint] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @property
+    def n_rows(self) -> int:
+        return self.packed.shape[1]
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return (self.packed,)
+
+    def n_read(self, n_rows: int, n_features: int) -> int:
+        return n_rows * n_features
+
+    def unpacked(self, feature: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        yield slice(0, self.n_rows), self.packed, feature
+
+    def take(self, rows: np.ndarray) -> "Binned":
+        packed = np.ascontiguousarray(self.packed[:, rows])
+        return Binned(packed, self.n_bins, self.has_missing, self.categorical)
+
+    def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple:
+        """What growth takes; columns are joined for ``n_channels``, if it is given."""
+        joint = NOT_JOINED
+        if features is None and n_channels > 0:
+            if n_channels not in self._joint:
+                widths = np.diff(self.offsets)
+                self._joint[n_channels] = join_columns(self.packed, widths, n_channels)
+            joint = self._joint[n_channels]
+        features = np.arange(self.n_features) if features is None else features
+        return self.packed, features, self.growth_layout, joint

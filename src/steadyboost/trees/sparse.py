@@ -1,0 +1,83 @@
+"""Binned rows in compressed columns: for tables that are mostly zeros, such as texts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.sparse_kernels import sort_by_row, unpack
+
+CHUNK_BINS = 1 << 20  # that are unpacked at once
+
+
+@dataclass(frozen=True)
+class SparseBinned(BinnedRows):
+    """Rows as bins: feature f is in bin ``codes[k]`` in row ``rows[k]``, k from ``starts[f]`` on.
+
+    Rows ascend within a feature; in all other rows it is in bin ``zero_bins[f]``.
+    """
+
+    starts: np.ndarray
+    rows: np.ndarray
+    codes: np.ndarray
+    zero_bins: np.ndarray
+    n: int
+    n_bins: np.ndarray
+    has_missing: np.ndarray
+    categorical: np.ndarray
+    offsets: np.ndarray = field(init=False)
+
+    @property
+    def n_rows(self) -> int:
+        return self.n
+
+    @property
+    def columns(self) -> tuple[np.ndarray, ...]:
+        return self.starts, self.rows, self.codes, self.zero_bins
+
+    @cached_property
+    def by_row(self) -> tuple[np.ndarray, np.ndarray]:
+        """The entries row by row, which histograms read: made when a tree is grown."""
+        starts = np.zeros(self.n + 1, dtype=np.int64)
+        cells = np.empty(len(self.rows), dtype=np.uint32)
+        sort_by_row(self.columns, self.offsets, starts, cells)
+        return starts, cells
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        return (*self.columns, np.array(self.n))
+
+    def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple:
+        features = np.arange(self.n_features) if features is None else features
+        return self.columns, features, self.growth_layout, *self.by_row
+
+    def n_read(self, n_rows: int, n_features: int) -> int:
+        """Rows are read whole, whatever the features."""
+        return len(self.rows) * n_rows // max(self.n, 1)
+
+    def unpacked(self, feature: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
+        """Only the features of the nodes are unpacked, for some rows at a time."""
+        used, places = np.unique(feature, return_inverse=True)
+        n_groups = (len(used) + 3) // 4
+        step = max(1, CHUNK_BINS // (4 * n_groups))
+        for start in range(0, self.n, step):
+            rows = slice(start, min(start + step, self.n))
+            packed = np.empty((n_groups, rows.stop - start), dtype=np.uint32)
+            unpack(self.columns, used.astype(np.int64), start, packed)
+            yield rows, packed, places.astype(feature.dtype)
+
+    def take(self, rows: np.ndarray) -> "SparseBinned":
+        """Some of the rows, ascending."""
+        place = np.full(self.n, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows))
+        taken = place[self.rows] >= 0
+        starts = np.concatenate([[0], np.cumsum(taken)])[self.starts]
+        return replace(
+            self,
+            starts=starts,
+            rows=place[self.rows[taken]],
+            codes=self.codes[taken],
+            n=len(rows),
+        )
