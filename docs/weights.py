@@ -25,7 +25,13 @@ from steadyboost.noise import corrupt
 CENTRES = 3.0 * np.array([[0, 0], [0, 1.2], [-1.04, -0.6], [1.04, -0.6]])
 NOISE, ROWS, FRESH_ROWS = 0.15, 300, 10_000
 DEPTH = 2
-SETTINGS = {"MSmoothBoost": {"smoothing": 0.5}}  # besides the defaults
+SETTINGS = {  # besides the defaults
+    "DMCBoost": {"bottom": 0.25},
+    "MSmoothBoost": {"smoothing": 0.5},
+}
+    "DMCBoost": {"bottom": 0.25},
+    "MSmoothBoost": {"smoothing": 0.5},
+}  # besides the defaults
 LABELS = {"MSmoothBoost": "MSmoothBoost, λ = 0.5"}
 BASELINE = "SAMME"
 
