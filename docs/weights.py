@@ -29,9 +29,6 @@ SETTINGS = {  # besides the defaults
     "DMCBoost": {"bottom": 0.25},
     "MSmoothBoost": {"smoothing": 0.5},
 }
-    "DMCBoost": {"bottom": 0.25},
-    "MSmoothBoost": {"smoothing": 0.5},
-}  # besides the defaults
 LABELS = {"MSmoothBoost": "MSmoothBoost, λ = 0.5"}
 BASELINE = "SAMME"
 
