@@ -197,7 +197,7 @@ class DirectSearch:
         growth = self.direct.tree
         assert growth is not None
         tree, labels, votes = search_tree(sample, judge, growth.max_depth, growth.max_leaf_nodes)
-        answer = TreeAnswer(tree, labels)
+        answer = TreeAnswer(tree, np.maximum(labels, 0))  # the root has none of its own
         whole = sample is self.sample
         return self.question(weights), answer, votes if whole else self.votes_of(answer)
 

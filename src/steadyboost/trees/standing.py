@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steadyboost.trees.binned import Binned
+from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.histogram import sum_labels
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.linesearch import NEVER, breakpoint_of, stand
@@ -67,7 +67,7 @@ def find_positions(scores, y, standing, edges, n_edges, width, start, positions)
 class Sample:
     """Binned rows with their labels and weights; integer weights make equal errors tie."""
 
-    binned: Binned
+    binned: BinnedRows
     y: np.ndarray
     n_classes: int
     weights: np.ndarray
@@ -93,7 +93,7 @@ class Sample:
     def groups(self, cells_per_bin: int) -> list[np.ndarray]:
         """Features in groups: one or more per thread, with histograms of a bounded size."""
         n_cells = int(self.binned.offsets[-1]) * cells_per_bin
-        n_groups = max(self.n_parts, -(-n_cells // GROUP_CELLS))
+        n_groups = max(self.n_parts, -(-n_cells // GROUP_CELLS), self.binned.n_groups)
         groups = np.array_split(np.arange(self.binned.n_features), n_groups)
         return [group for group in groups if len(group)]
 
