@@ -172,10 +172,12 @@ class DMCBoostClassifier(BoostingClassifier):
             bottom_shares(gaps(scores, rows.y), weights, self.bottom_)
         )
         if run.stages[-1].extra["margin"] < 0 and run.stages[-1].extra["phase"] == 2:
+            remedy = "Raise it, or pass bottom='auto'."
+            if self.bottom == "auto":
+                remedy = "It chose from up to half of the rows; use deeper trees."
             warnings.warn(
                 f"The mean margin of the bottom is negative, so bottom={self.bottom!r} is too "
-                "small for the noise in these labels: the second phase has degenerated. Raise "
-                "it, or pass bottom='auto'.",
+                "small for the noise in these labels: the second phase has degenerated. " + remedy,
                 ConvergenceWarning,
                 stacklevel=2,
             )
