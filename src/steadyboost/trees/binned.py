@@ -55,6 +55,19 @@ class BinnedRows:
         """Stretches of rows as packed bins, and the places in them of the features of nodes."""
         raise NotImplementedError
 
+    def column(self, feature: int) -> tuple[np.ndarray, int]:
+        """Packed bins of all rows that have a feature, and its place in them."""
+        raise NotImplementedError
+
+    @property
+    def n_groups(self) -> int:
+        """Groups of features that ``group`` is asked for, at the least."""
+        raise NotImplementedError
+
+    def group(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple, np.ndarray]:
+        """Packed bins of all rows, the places of features in them, layout and names of places."""
+        raise NotImplementedError
+
     def leaves(self, tree: Any) -> np.ndarray:
         """Leaf of each row in a grown tree."""
         out = np.empty(self.n_rows, dtype=np.int32)
@@ -91,6 +104,16 @@ class Binned(BinnedRows):
 
     def unpacked(self, feature: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         yield slice(0, self.n_rows), self.packed, feature
+
+    def column(self, feature: int) -> tuple[np.ndarray, int]:
+        return self.packed, feature
+
+    @property
+    def n_groups(self) -> int:
+        return 1
+
+    def group(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple, np.ndarray]:
+        return self.packed, features, self.layout, np.arange(self.n_features)
 
     def take(self, rows: np.ndarray) -> "Binned":
         packed = np.ascontiguousarray(self.packed[:, rows])

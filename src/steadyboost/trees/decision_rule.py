@@ -20,7 +20,6 @@ from steadyboost.trees.rule_search import (
     sum_paired,
 )
 from steadyboost.trees.sharded import Run
-from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.tree import GrownTree, Sums, one_by_one
 
 
@@ -88,8 +87,7 @@ class Condition:
     def part(self, binned: BinnedRows, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows that pass and those that fail, ascending as they are."""
         rows = rows.copy()
-        column = column_of(binned.bins(), self.feature)
-        n = partition(*column, self.passing, rows, np.empty_like(rows))
+        n = partition(*binned.column(self.feature), self.passing, rows, np.empty_like(rows))
         return rows[:n], rows[n:]
 
 

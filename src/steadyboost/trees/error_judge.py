@@ -109,15 +109,16 @@ class ErrorJudge:
     def _search_group(
         self, leaf: Leaf, events: tuple, around: tuple, features: np.ndarray
     ) -> Found | None:
-        binned, left_set = self.sample.binned, np.zeros(SET_WORDS, dtype=np.uint32)
+        packed, places, layout, names = self.sample.binned.group(features)
+        left_set = np.zeros(SET_WORDS, dtype=np.uint32)
         weight, loss, purity, feature, left, right = search_features(
-            binned.packed, features, binned.layout, leaf.rows, events, self.tallies, around,
+            packed, places, layout, leaf.rows, events, self.tallies, around,
             leaf.label, self.ends, left_set,
         )  # fmt: skip
         if feature < 0:
             return None
         key = -weight, loss, self.sample.impurity(purity)
-        return Found(key, feature, left_set, (left, right))
+        return Found(key, int(names[feature]), left_set, (left, right))
 
     def label_all(self, rows: np.ndarray) -> int:
         k = self.sample.n_classes

@@ -72,7 +72,7 @@ class MarginJudge:
         """Search a cut by itself, with given labels or with the best, the left one first."""
         rows, lines = leaf.rows.copy(), tuple(line.copy() for line in self.lines)
         scratch = np.empty_like(rows)
-        n_left = partition(self.sample.binned.packed, feature, left_set, rows, scratch)
+        n_left = partition(*self.sample.binned.column(feature), left_set, rows, scratch)
         sides = rows[:n_left], rows[n_left:]
         if labels is None:
             labels = self._best(sides[0], lines), self._best(sides[1], lines)
@@ -106,10 +106,12 @@ class MarginJudge:
         def list_group(features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             room = 2 * int((binned.n_bins + binned.has_missing)[features].sum())
             cuts, sets = np.empty((room, 5)), np.zeros((room, SET_WORDS), dtype=np.uint32)
+            packed, places, layout, names = binned.group(features)
             n = list_cuts(
-                binned.packed, features, binned.layout, rows, sample.y, sample.whole, shortfalls,
+                packed, places, layout, rows, sample.y, sample.whole, shortfalls,
                 outside, leaf.label, floors, factors, cuts, sets,
             )  # fmt: skip
+            cuts[:n, 0] = names[cuts[:n, 0].astype(int)]
             return cuts[:n], sets[:n]
 
         found = sample.run(list_group, self.groups)

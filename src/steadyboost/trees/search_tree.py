@@ -92,8 +92,8 @@ class SearchTree:
         return self.judge.search(leaf, others)
 
     def split(self, found: Found, leaf: Leaf) -> None:
-        packed, place = self.sample.binned.packed, len(self.labels)
-        n_left = partition(packed, found.feature, found.left_set, leaf.rows, self.scratch)
+        column, place = self.sample.binned.column(found.feature), len(self.labels)
+        n_left = partition(*column, found.left_set, leaf.rows, self.scratch)
         sides = leaf.rows[:n_left], leaf.rows[n_left:]
         children = [
             Leaf(rows, label, leaf.depth + 1, place + side)

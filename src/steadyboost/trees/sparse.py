@@ -6,10 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.binned import Binned, BinnedRows
 from steadyboost.trees.sparse_kernels import sort_by_row, unpack
 
-CHUNK_BINS = 1 << 20  # that are unpacked at once
+CHUNK_BINS = 1 << 20  # that are unpacked at once for some rows
+GROUP_BINS = 1 << 24  # that are unpacked at once for some features
 
 
 @dataclass(frozen=True)
@@ -67,6 +68,22 @@ class SparseBinned(BinnedRows):
             packed = np.empty((n_groups, rows.stop - start), dtype=np.uint32)
             unpack(self.columns, used.astype(np.int64), start, packed)
             yield rows, packed, places.astype(feature.dtype)
+
+    def column(self, feature: int) -> tuple[np.ndarray, int]:
+        packed = np.empty((1, self.n), dtype=np.uint32)
+        unpack(self.columns, np.array([feature]), 0, packed)
+        return packed, 0
+
+    @property
+    def n_groups(self) -> int:
+        return -(-self.n * self.n_features // GROUP_BINS)
+
+    def group(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray, tuple, np.ndarray]:
+        packed = np.empty(((len(features) + 3) // 4, self.n), dtype=np.uint32)
+        unpack(self.columns, features, 0, packed)
+        shapes = (self.n_bins[features], self.has_missing[features], self.categorical[features])
+        own = Binned(packed, *shapes)
+        return packed, np.arange(len(features)), own.layout, features
 
     def take(self, rows: np.ndarray) -> "SparseBinned":
         """Some of the rows, ascending."""

@@ -4,12 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.histogram import sum_labels
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.linesearch import NEVER, breakpoint_of, stand
 from steadyboost.trees.margin_search import bottom_threshold
 from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import SMALL, Binned, one_by_one, parts
+from steadyboost.trees.tree import SMALL, one_by_one, parts
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
 
@@ -77,7 +78,7 @@ def raise_rivals(
 class Sample:
     """Binned rows with their labels and weights; integer weights make equal errors tie."""
 
-    binned: Binned
+    binned: BinnedRows
     y: np.ndarray
     n_classes: int
     weights: np.ndarray
@@ -103,7 +104,7 @@ class Sample:
     def groups(self, cells_per_bin: int) -> list[np.ndarray]:
         """Features in groups: one or more per thread, with histograms of a bounded size."""
         n_cells = int(self.binned.offsets[-1]) * cells_per_bin
-        n_groups = max(self.n_parts, -(-n_cells // GROUP_CELLS))
+        n_groups = max(self.n_parts, -(-n_cells // GROUP_CELLS), self.binned.n_groups)
         groups = np.array_split(np.arange(self.binned.n_features), n_groups)
         return [group for group in groups if len(group)]
 
