@@ -2,6 +2,7 @@
 
 ``python docs/weights.py`` writes docs/images/weights-<name>.png for every booster, and prints, over
 several draws of the data, how much of the weight wrong labels get and what errors come of it.
+``--only WeightBoost`` does so for that one.
 """
 
 import argparse
@@ -24,7 +25,10 @@ from steadyboost.noise import corrupt
 CENTRES = 3.0 * np.array([[0, 0], [0, 1.2], [-1.04, -0.6], [1.04, -0.6]])
 NOISE, ROWS, FRESH_ROWS = 0.15, 300, 10_000
 DEPTH = 2
-SETTINGS = {"MSmoothBoost": {"smoothing": 0.5}}  # besides the defaults
+SETTINGS = {  # besides the defaults
+    "DMCBoost": {"bottom": 0.25},
+    "MSmoothBoost": {"smoothing": 0.5},
+}
 LABELS = {"MSmoothBoost": "MSmoothBoost, λ = 0.5"}
 BASELINE = "SAMME"
 
@@ -103,13 +107,13 @@ def train(name, cls, toy, labels, rounds):
     return Trace(LABELS.get(name, name), weights.by_round, labels, 1 - model.score(X, truth))
 
 
-def pairs_to_draw(toy, rounds):
-    """For each booster its own trace and the one to set it against.
+def pairs_to_draw(toy, rounds, names):
+    """For each booster named its own trace and the one to set it against.
 
     SAMME is the one that others are set against; itself, against SAMME on the right labels.
     """
     samme = train(BASELINE, SAMMEClassifier, toy, toy.labels, rounds)
-    for name, cls in boosters().items():
+    for name, cls in ((name, boosters()[name]) for name in names):
         if cls is SAMMEClassifier:
             clean = train(BASELINE, cls, toy, toy.truth, rounds)
             relabelled = [
@@ -196,12 +200,12 @@ def explain_markers(figure, where):
     )
 
 
-def report(rounds, draws):
+def report(rounds, draws, names):
     """Print means over draws: weight on wrong labels in the last ten rounds, and clean errors."""
     found = {}
     for seed in range(draws):
         toy = Toy.draw(seed)
-        for _, *traces in pairs_to_draw(toy, rounds):
+        for _, *traces in pairs_to_draw(toy, rounds, names):
             for trace in traces:
                 share = trace.shares(toy.wrong)[-10:].mean()
                 record = (100 * share, 100 * trace.error, len(trace.by_round))
@@ -219,14 +223,17 @@ def main():
     parser.add_argument(
         "--output", type=Path, default=Path(__file__).parent / "images", help="folder of pictures"
     )
+    parser.add_argument(
+        "--only", nargs="+", choices=boosters(), default=list(boosters()), help="boosters [all]"
+    )
     options = parser.parse_args()
     toy = Toy.draw(0)
-    for name, trace, other in pairs_to_draw(toy, options.rounds):
+    for name, trace, other in pairs_to_draw(toy, options.rounds, options.only):
         path = options.output / f"weights-{name.lower().replace('.', '-')}.png"
         draw(path, trace, other, toy, options.rounds)
         print(path)
     if options.draws:
-        report(options.rounds, options.draws)
+        report(options.rounds, options.draws, options.only)
 
 
 if __name__ == "__main__":

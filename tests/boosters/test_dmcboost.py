@@ -166,7 +166,6 @@ def test_a_bottom_that_is_too_small_for_the_noise_is_reported():
         ({"bottom": 1000}, "bottom=1000 is more than all rows"),
         ({"bottom": 0.0}, "'bottom' parameter"),
         ({"selection": "random"}, "'selection' parameter"),
-        ({"resample": True}, "resample=True needs an estimator"),
     ],
 )
 def test_bad_parameters_are_named(params, complaint):

@@ -1,7 +1,6 @@
 """A stage of several problems is the stages of each of them."""
 
 import numpy as np
-import pytest
 
 from steadyboost.core.stages import Stage
 from steadyboost.learners.many import Answers
@@ -46,12 +45,16 @@ def test_a_problem_that_had_ended_has_no_part_and_counts_for_nothing():
     assert joined.parts[2].step == 2.5
 
 
-@pytest.mark.parametrize("step", [0.25, np.array([0.25, 0.25])], ids=["shared", "own"])
-def test_a_number_may_hold_for_all_parts(step):
-    stage = Stage(Answers((Fixed(), Fixed())), CODE, step, 0.1, {"word": "x"})
-    assert [part.step for part in stage.parts] == [0.25, 0.25]
+def test_an_array_has_the_numbers_of_the_parts():
+    stage = Stage(Answers((Fixed(), Fixed())), CODE, np.array([0.25, 0.5]), 0.1, {"word": "x"})
+    assert [part.step for part in stage.parts] == [0.25, 0.5]
     assert all(type(part.step) is float for part in stage.parts)
     assert [part.extra for part in stage.parts] == [{"word": "x"}] * 2
+
+
+def test_answers_with_one_step_are_one_hypothesis():
+    stage = Stage(Answers((Fixed(), Fixed())), CODE, 0.25, 0.1)
+    assert stage.parts == [stage]
 
 
 def test_parts_are_made_once():

@@ -12,6 +12,7 @@ class AdaBoostClassifier(BinaryBoostingClassifier):
 
     The score H falls out of minimising the exponential loss one hypothesis at a time. Wrong
     labels gain weight without limit: it is the baseline that other boosters are measured against.
+    With trees that can fit the rows, set ``resample=True``: a perfect tree would end its problem.
 
     Parameters
     ----------

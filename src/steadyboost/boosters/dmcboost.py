@@ -133,11 +133,6 @@ class DMCBoostClassifier(BoostingClassifier):
 
     def tune(self, rows: Rows, learner: Learner) -> None:
         """Section 3: n' by held-out rows."""
-        if self.resample and self.estimator is None:
-            raise ValueError(
-                "resample=True needs an estimator: the trees of DMCBoost look at all rows. "
-                "Pass estimator=Tree(), or resample=False."
-            )
         self.__dict__.pop("bottom_path_", None)  # of an earlier fit
         share = self.bottom
         if share == "auto":

@@ -45,7 +45,8 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
 
     Each row has a slack that grows with the weight it had in the rounds so far: rows that stay
     hard, as wrong labels do, lose weight again. The paper's form is ill-posed; this follows a
-    reconstruction in which the slack is the square of the weight spent.
+    reconstruction in which the slack is the square of the weight spent. With trees that can fit the
+    rows, set ``resample=True``: a perfect tree would end its problem.
 
     Parameters
     ----------

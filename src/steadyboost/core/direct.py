@@ -4,8 +4,8 @@ A :class:`DirectSearch` is what a run keeps between rounds; all of it follows fr
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +17,14 @@ from steadyboost.trees.error_judge import ErrorJudge
 from steadyboost.trees.linesearch import choose_interval, error_curve, whole_weights
 from steadyboost.trees.margin_judge import MarginJudge
 from steadyboost.trees.margin_search import bottom_mean, climb, margin_lines
-from steadyboost.trees.search_tree import search_tree
-from steadyboost.trees.standing import Sample, Standing, bottom_edges, bottom_shares
+from steadyboost.trees.search_tree import Judge, search_tree
+from steadyboost.trees.standing import (
+    Sample,
+    Standing,
+    bottom_edges,
+    bottom_shares,
+    exponential_losses,
+)
 from steadyboost.trees.tree import Growth, Sums, grow_tree, parts
 
 if TYPE_CHECKING:
@@ -62,9 +68,8 @@ class DirectSearch:
         rows = run.rows
         self.run, self.direct = run, direct
         weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
-        assert rows.data.binned is not None or direct.tree is None
         self.sample = Sample(
-            rows.data.binned,  # type: ignore[arg-type]
+            rows.data.binned,  # type: ignore[arg-type]  # None where another learner answers
             rows.y,
             rows.n_classes,
             weights,
@@ -164,29 +169,54 @@ class DirectSearch:
 
     def ask(self, weights: np.ndarray, round_: "Round") -> tuple[Question, Answer, np.ndarray]:
         """What the booster's own learner answers, where it has one."""
-        run, k = self.run, self.sample.n_classes
-        question = Question(self.sample.y, weights / weights.sum(), k, np.ones(k))
+        run, question = self.run, self.question(weights)
         counts = round_.draw_counts(question.weights) if run.booster.resample else None
         rows = run.rows
         found = run.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
         return question, *found
 
-    def searched(self, judge: Any, weights: np.ndarray) -> tuple[Question, Answer, np.ndarray]:
-        """A tree whose splits are judged by line searches."""
-        growth, k = self.direct.tree, self.sample.n_classes
-        assert growth is not None
-        question = Question(self.sample.y, weights / weights.sum(), k, np.ones(k))
-        tree, labels, votes = search_tree(
-            self.sample, judge, growth.max_depth, growth.max_leaf_nodes
+    def view(self, round_: "Round") -> tuple[Sample, Standing]:
+        """Rows that a tree is grown on: all of them, or a bootstrap."""
+        if not self.run.booster.resample:
+            return self.sample, self.standing
+        counts = round_.draw_counts(self.sample.weights)
+        rows = np.flatnonzero(counts)
+        drawn = replace(
+            self.sample,
+            binned=self.sample.binned.take(rows),
+            y=self.sample.y[rows],
+            weights=counts[rows].astype(float),
+            whole=counts[rows],
         )
-        return question, TreeAnswer(tree, labels), votes
+        return drawn, Standing(drawn, self.scores[rows])
+
+    def searched(
+        self, sample: Sample, judge: Judge, weights: np.ndarray
+    ) -> tuple[Question, Answer, np.ndarray]:
+        """A tree whose splits are judged by line searches."""
+        growth = self.direct.tree
+        assert growth is not None
+        tree, labels, votes = search_tree(sample, judge, growth.max_depth, growth.max_leaf_nodes)
+        answer = TreeAnswer(tree, np.maximum(labels, 0))  # the root has none of its own
+        whole = sample is self.sample
+        return self.question(weights), answer, votes if whole else self.votes_of(answer)
+
+    def question(self, weights: np.ndarray) -> Question:
+        k = self.sample.n_classes
+        return Question(self.sample.y, weights / weights.sum(), k, np.ones(k))
+
+    def votes_of(self, answer: Answer) -> np.ndarray:
+        return answer.votes(self.run.rows.data)
 
     def descend(self, round_: "Round") -> Move:
         """Phase I: a hypothesis, and the step of least error along it."""
-        judge = ErrorJudge(self.sample, self.standing, self.scale)
-        weights = judge.tallies[-1]
-        grow = self.direct.tree is not None
-        found = self.searched(judge, weights) if grow else self.ask(weights, round_)
+        if self.direct.tree is None:
+            found = self.ask(exponential_losses(self.sample, self.standing)[1], round_)
+        else:
+            sample, standing = self.view(round_)
+            judge = ErrorJudge(sample, standing, self.scale)
+            weights = judge.tallies[-1] if sample is self.sample else self.sample.weights
+            found = self.searched(sample, judge, weights)
         low, high, right = error_curve(
             self.scores,
             self.sample.y,
@@ -208,21 +238,25 @@ class DirectSearch:
         if direct.tree is None:
             found = self.ask(shares, round_)
         elif direct.gradient:
-            found = self.by_edges(shares)
+            found = self.by_edges(shares, round_)
         else:
-            width = direct.tol * self.unit
-            judge = MarginJudge(sample, self.standing, self.scale, direct.bottom, width)
-            found = self.searched(judge, shares)
+            drawn, standing = self.view(round_)
+            bottom = direct.bottom * (drawn.weights.sum() / sample.weights.sum())
+            judge = MarginJudge(drawn, standing, self.scale, bottom, direct.tol * self.unit)
+            found = self.searched(drawn, judge, shares)
         begin, end = self.best_step(found[2])
         step = self.run.booster.learning_rate * (begin + direct.epsilon * self.unit)
         return Move(*found, step, (begin, end))
 
-    def by_edges(self, shares: np.ndarray) -> tuple[Question, Answer, np.ndarray]:
+    def by_edges(self, shares: np.ndarray, round_: "Round") -> tuple[Question, Answer, np.ndarray]:
         """The tree with the largest total edge over the rows at the bottom."""
-        sample, growth, k = self.sample, self.direct.tree, self.sample.n_classes
+        sample, growth = self.sample, self.direct.tree
         assert growth is not None
+        question = self.question(shares)
+        if self.run.booster.resample:
+            shares = round_.draw_counts(question.weights).astype(float)
         rows = np.flatnonzero(shares)
-        edges = np.empty((len(rows), k + 1))
+        edges = np.empty((len(rows), sample.n_classes + 1))
         bottom_edges(self.scores, sample.y, self.standing.arrays, rows, shares, edges)
         tree, _ = grow_tree(
             sample.binned.take(rows),
@@ -232,8 +266,7 @@ class DirectSearch:
             run=sample.run,
         )
         answer = TreeAnswer(tree, tree.value[:, :-1].argmax(axis=1).astype(np.int32))
-        question = Question(sample.y, shares / shares.sum(), k, np.ones(k))
-        return question, answer, answer.votes(self.run.rows.data)
+        return question, answer, self.votes_of(answer)
 
     def best_step(self, votes: np.ndarray) -> tuple[float, float]:
         sample, n = self.sample, len(votes)

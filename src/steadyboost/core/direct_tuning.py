@@ -15,7 +15,7 @@ from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Learner
 
 if TYPE_CHECKING:
-    from steadyboost.boosters.dmcboost import DMCBoostClassifier
+    pass
 
 
 def bottom_mass(bottom: Any, rows: Rows) -> float:
@@ -37,7 +37,7 @@ def bottom_mass(bottom: Any, rows: Rows) -> float:
 
 
 def compare_bottoms(
-    booster: "DMCBoostClassifier", rows: Rows, learner: Learner, values: Sequence[float]
+    booster: Any, rows: Rows, learner: Learner, values: Sequence[float]
 ) -> list[dict[str, Any]]:
     """Held-out error of each share of rows at the bottom, best first; one phase I serves all.
 

@@ -55,7 +55,7 @@ def check_labels(y: Any, X: Any, several: bool = False) -> np.ndarray:
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     check_consistent_length(X, y)
-    if several and len(np.shape(y)) == 2:
+    if several and (issparse(y) or np.asarray(y).ndim == 2):
         dense = y.toarray() if issparse(y) else np.asarray(y)
         if type_of_target(dense) == "multilabel-indicator":
             return (dense != 0).astype(np.int32)

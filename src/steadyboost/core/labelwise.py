@@ -27,11 +27,29 @@ ALONE = Workers(1)  # labels have a thread each, so that no tree needs more
 
 @kernel
 def _edge(worth, votes):
-    """What the answers to one question are worth: a yes counts as it is, a no with minus."""
-    total = 0.0
+    """What the answers to one question are worth: a yes counts as it is, a no with minus.
+
+    Four sums, so that none waits for the last.
+    """
+    lanes = np.zeros(4)
     for i in range(len(worth)):
-        total += worth[i] if votes[i] else -worth[i]
-    return total
+        lanes[np.uint64(i & 3)] += worth[i] if votes[i] else -worth[i]
+    return lanes[0] + lanes[1] + lanes[2] + lanes[3]
+
+
+@kernel
+def _take_apart(worth, targets, weights):
+    """Signs as targets, sizes as weights that add up to one; returns what they add up to."""
+    lanes = np.zeros(4)
+    for i in range(len(worth)):
+        targets[i] = worth[i] > 0
+        weights[i] = abs(worth[i])
+        lanes[np.uint64(i & 3)] += weights[i]
+    mass = lanes[0] + lanes[1] + lanes[2] + lanes[3]
+    if mass > 0:
+        for i in range(len(worth)):
+            weights[i] /= mass
+    return mass
 
 
 def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
@@ -91,12 +109,11 @@ class LabelwiseClassifier(BoostingClassifier):
         """Put the question of one label, unless nothing is at stake."""
         label, own = about
         worth = worths[:, label]
-        weights = np.abs(worth)
-        mass = float(weights.sum())
+        targets, weights = np.empty(len(worth), dtype=np.int32), np.empty(len(worth))
+        mass = float(_take_apart(worth, targets, weights))
         if mass == 0:
             return Found(None, None, 0.0, 0.0)
-        weights /= mass
-        question = Question((worth > 0).astype(np.int32), weights, 2, self.code)
+        question = Question(targets, weights, 2, self.code)
         counts = own.draw_counts(weights) if self.resample else None
         answer, said = run.learner.answer(run.rows.data, question, counts, own.seed, ALONE)
         votes[:, label] = said

@@ -14,9 +14,9 @@ from steadyboost.trees.standing import (
     Sample,
     Standing,
     all_breakpoints,
+    exponential_losses,
     find_positions,
     padded,
-    raise_rivals,
 )
 
 EXACT_POINTS = 2**17  # breakpoints up to which all of them are looked at
@@ -59,22 +59,18 @@ class ErrorJudge:
 
     def _tallies(self) -> tuple[np.ndarray, ...]:
         """See :mod:`steadyboost.trees.error_search`; losses are shares of their sum."""
-        sample, gaps = self.sample, self.standing.gaps
-        other, total = np.empty(self.scores.shape), np.empty(len(self.scores))
-        edges, n_edges, shift = padded(self.ends[1]), len(self.ends[1]), -gaps.min()
+        sample = self.sample
+        edges, n_edges = padded(self.ends[1]), len(self.ends[1])
 
-        def prepare(at: slice) -> None:
+        def place(at: slice) -> None:
             scores, y, standing = self.scores[at], sample.y[at], self.standing.at(at)
             find_positions(
                 scores, y, standing, edges, n_edges, self.width, at.start, self.positions
             )
-            total[at] = raise_rivals(scores, y, standing[0] + shift, sample.weights[at], other[at])
 
-        sample.run(prepare, self.standing.parts)
-        share = 1 / total.sum()
-        sample.run(lambda at: np.multiply(other[at], share, out=other[at]), self.standing.parts)
-        total *= share
-        right_now = np.where(gaps > 0, sample.whole, 0)
+        sample.run(place, self.standing.parts)
+        other, total = exponential_losses(sample, self.standing)
+        right_now = np.where(self.standing.gaps > 0, sample.whole, 0)
         return sample.y, sample.whole, right_now, other, total
 
     def _part(self, leaf: Leaf) -> tuple:

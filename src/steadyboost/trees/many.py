@@ -92,7 +92,7 @@ def grow_many(
     """A tree for each column of ``weights``, which is (n, trees) in column order."""
     n, n_trees = weights.shape
     capacity, limits = growth.capacity(n), growth.limits(n)
-    bins = binned.bins()
+    bins = binned.bins(None, n_labels)
     sums, rule = weights.sum(axis=0), growth.rule(1.0, 1.0)
     labels = labels.astype(np.int32, copy=False)
     size = max(1, min(-(-n_trees // n_threads), MANY_CELLS // (n + capacity)))

@@ -63,17 +63,6 @@ def find_positions(scores, y, standing, edges, n_edges, width, start, positions)
             positions[np.uint64(c), np.uint64(start + i)] = at + np.uint64(1)
 
 
-def raise_rivals(
-    scores: np.ndarray, y: np.ndarray, shifted: np.ndarray, weights: np.ndarray, out: np.ndarray
-) -> np.ndarray:
-    """``w exp(a(l) - shifted)`` of each wrong label, 0 for the own one; returns their sums."""
-    np.subtract(scores, shifted[:, None], out=out)
-    np.exp(out, out=out)
-    out *= weights[:, None]
-    out[np.arange(len(y)), y] = 0.0
-    return out.sum(axis=1)
-
-
 @dataclass(frozen=True)
 class Sample:
     """Binned rows with their labels and weights; integer weights make equal errors tie."""
@@ -98,7 +87,7 @@ class Sample:
 
     @property
     def n_parts(self) -> int:
-        large = self.binned.n_rows * self.binned.n_features >= SMALL
+        large = len(self.y) * self.n_classes >= SMALL
         return self.n_threads if large else 1
 
     def groups(self, cells_per_bin: int) -> list[np.ndarray]:
@@ -152,3 +141,26 @@ def bottom_shares(gaps: np.ndarray, weights: np.ndarray, mass: float) -> np.ndar
     shares = np.where(below, weights, 0.0)
     shares[tied] = weights[tied] * min(1.0, left / weights[tied].sum())
     return shares
+
+
+def exponential_losses(sample: Sample, standing: Standing) -> tuple[np.ndarray, np.ndarray]:
+    """``w exp(a(l) - a(y))`` of each wrong label and 0 for the own one, and its sum over labels.
+
+    Both are shares of the whole sum.
+    """
+    scores, y = standing.scores, sample.y
+    other, total = np.empty(scores.shape), np.empty(len(scores))
+    shift = -standing.gaps.min()
+
+    def raise_part(at: slice) -> None:
+        own, labels = other[at], y[at]
+        np.subtract(scores[at], (standing.arrays[0][at] + shift)[:, None], out=own)
+        np.exp(own, out=own)
+        own *= sample.weights[at][:, None]
+        own[np.arange(len(labels)), labels] = 0.0
+        total[at] = own.sum(axis=1)
+
+    sample.run(raise_part, standing.parts)
+    share = 1 / total.sum()
+    sample.run(lambda at: np.multiply(other[at], share, out=other[at]), standing.parts)
+    return other, total * share

@@ -1,0 +1,67 @@
+"""Print how well the boosters' probabilities are calibrated: ``python docs/calibration.py``.
+
+Expected calibration error (Naeini et al. 2015) of the predicted class, in 15 bins of equal width,
+on clean test labels: the mean gap between how sure a model is and how often it is right.
+"""
+
+import argparse
+import warnings
+
+import numpy as np
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+
+from steadyboost.datasets import make_waveform
+from steadyboost.demo import boosters
+from steadyboost.noise import corrupt
+
+BINS = 15
+SETTINGS = {"MSmoothBoost": {"smoothing": 0.5}, "MartiBoost": {"n_layers": 30}}
+
+
+def expected_calibration_error(proba, y):
+    """Mean over rows of the gap in their bin between confidence and accuracy."""
+    sure, right = proba.max(axis=1), proba.argmax(axis=1) == y
+    bins = np.minimum((sure * BINS).astype(int), BINS - 1)
+    gaps = np.bincount(bins, weights=right - sure, minlength=BINS)
+    return np.abs(gaps).sum() / len(y)
+
+
+def measure(make, X, y, noise, seed):
+    """Errors and calibration errors in percent, plain and calibrated by cross-validation."""
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=seed)
+    y, _ = corrupt(y, noise, random_state=seed)
+    found = []
+    for model in (make(seed), CalibratedClassifierCV(make(seed), method="isotonic", cv=3)):
+        proba = model.fit(X, y).predict_proba(X_test)
+        wrong = np.mean(proba.argmax(axis=1) != y_test)
+        found += [100 * wrong, 100 * expected_calibration_error(proba, y_test)]
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--draws", type=int, default=3)
+    parser.add_argument("--names", nargs="+", default=list(boosters()))
+    options = parser.parse_args()
+    sets = {"digits": load_digits(return_X_y=True), "waveform": make_waveform(2000, random_state=0)}
+    warnings.simplefilter("ignore")
+    print("| booster | data | noise | error | ECE | calibrated: error | ECE |")
+    print("|---|---|---|---|---|---|---|")
+    for name in options.names:
+        for data, (X, y) in sets.items():
+            for noise in (0.0, 0.2):
+
+                def make(seed, name=name):
+                    own = SETTINGS.get(name, {})
+                    return boosters()[name](n_estimators=options.rounds, random_state=seed, **own)
+
+                draws = [measure(make, X, y, noise, seed) for seed in range(options.draws)]
+                cells = " | ".join(f"{value:.1f}" for value in np.mean(draws, axis=0))
+                print(f"| {name} | {data} | {noise:.0%} | {cells} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
