@@ -79,6 +79,8 @@ def test_it_stops_early_on_sets(model):
 def test_weights_are_copies_of_sets(model):
     if getattr(model, "n_samples", "all") != "all":
         pytest.skip("it draws pairs")
+    if model.estimator is not None and not hasattr(model.estimator, "answer"):
+        pytest.skip("scikit-learn's tree chooses between equal splits by the last bit")
     weights = np.arange(len(X)) % 3
     model = clone(model).set_params(n_estimators=3)
     weighted = clone(model).fit(X, Y, sample_weight=weights)
