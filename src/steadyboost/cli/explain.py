@@ -83,9 +83,13 @@ def history_grid(booster: Any) -> Any:
     records = booster.history_[: booster.n_iter_]
     step = max(1, -(-len(records) // SHOWN_ROUNDS))
     chosen = [*records[::-1][::step]][::-1]
-    names = booster.history_.columns
+    names = [name for name in booster.history_.columns if _is_number(records[-1].get(name))]
     rows = [[_cell(record.get(name)) for name in names] for record in chosen]
     return grid([name.replace("_", " ") for name in names], rows)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
 
 
 def _cell(value: Any) -> str:
