@@ -18,7 +18,7 @@ QUICK = ("--booster", "samme", "--rounds", "3", "--output", "m.sb")
 
 def test_it_says_what_it_found_and_where_the_model_is(train, works):
     told = works("fit", train, "--target", "kind", *QUICK).splitlines()
-    assert told[0] == f"{train}: 200 rows, 3 columns of features"
+    assert told[0] == f"{train}: 200 rows, 3 features"
     assert told[1] == "categorical: soil (2 values)"
     assert told[2].startswith("missing values: ")
     assert told[3].startswith("SAMMEClassifier: 3 rounds in ")

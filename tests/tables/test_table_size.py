@@ -24,7 +24,13 @@ print(table.found.rows, (peak() - before) // 1024)
 def test_memory_stays_near_the_size_of_the_numbers():
     rng = np.random.default_rng(0)
     block = [
-        ",".join([*(f"{x:.5f}" for x in row), "red" if row[0] > 0 else "blue", "uv"[row[1] > 0]])
+        ",".join(
+            [
+                *(f"{x:.5f}" for x in row),
+                "red" if row[0] > 0 else "blue",
+                "u" if row[1] > 0 else "v",
+            ]
+        )
         for row in rng.normal(size=(1000, 8))
     ]
     names = ",".join([*(f"x{i}" for i in range(8)), "color", "y"])
