@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 
 def feature_names(model: Any) -> list[str]:
     """Those of the training table, or x0, x1 ..."""
