@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from steadyboost.exports.graphviz import export_graphviz
     from steadyboost.exports.onnx import onnx_inputs, to_onnx
     from steadyboost.exports.shap import shap_explainer
-    from steadyboost.exports.skl2onnx import register_skl2onnx
     from steadyboost.exports.splits import encode
     from steadyboost.exports.text import export_text
     from steadyboost.exports.treelite import to_treelite
@@ -20,7 +19,6 @@ _HOME = {
     "export_graphviz": "graphviz",
     "export_text": "text",
     "onnx_inputs": "onnx",
-    "register_skl2onnx": "skl2onnx",
     "shap_explainer": "shap",
     "to_onnx": "onnx",
     "to_treelite": "treelite",
@@ -32,7 +30,6 @@ __all__ = [
     "export_graphviz",
     "export_text",
     "onnx_inputs",
-    "register_skl2onnx",
     "shap_explainer",
     "to_onnx",
     "to_treelite",

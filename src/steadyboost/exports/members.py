@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from steadyboost.core.fitted import FittedBooster
-from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree import TreeAnswer
@@ -66,8 +65,8 @@ def _not_a_tree(answer: Answer, form: str) -> str:
 def answers_of(model: FittedBooster) -> Iterator[tuple[int, int, Answer]]:
     """Round, problem and hypothesis, in the order in which they are added."""
     for t, stage in enumerate(model.stages_):
-        several = isinstance(stage.answer, Answers)
-        for p, answer in enumerate(stage.answer.answers if several else [stage.answer]):
+        own = stage.answer
+        for p, answer in enumerate(own.answers if isinstance(own, Answers) else (own,)):
             if answer is not None:
                 yield t, p, answer
 
@@ -75,26 +74,23 @@ def answers_of(model: FittedBooster) -> Iterator[tuple[int, int, Answer]]:
 def members(model: FittedBooster) -> list[Member]:
     """All trees, in the order in which they are added."""
     return [
-        Member(t, p, answer.tree, added(model, model.stages_[t], p, answer))
+        Member(t, p, answer.tree, added(model, t, p, answer, answer.label))
         for t, p, answer in answers_of(model)
         if isinstance(answer, TreeAnswer)
     ]
 
 
 def added(
-    model: FittedBooster, stage: Stage, p: int, answer: TreeAnswer, start: float = 0.0
+    model: FittedBooster, t: int, p: int, answer: Answer, votes: np.ndarray, start: float = 0.0
 ) -> np.ndarray:
-    """What a hypothesis adds for each vote, by the booster's own rule: a row per node.
-
-    The scores are ``start`` before.
-    """
-    votes = answer.label
+    """What votes of a hypothesis add to scores of ``start``, by the booster's own rule."""
+    stage = model.stages_[t]
     if isinstance(stage.answer, Answers):
         n_parts = len(stage.answer.answers)
         alone = tuple(answer if q == p else None for q in range(n_parts))
         stage = replace(stage, answer=Answers(alone))
-        votes = np.zeros((len(answer.label), n_parts), dtype=np.int32, order="F")
-        votes[:, p] = answer.label
+        own, votes = votes, np.zeros((len(votes), n_parts), dtype=np.int32, order="F")
+        votes[:, p] = own
     scores = np.full((len(votes), model.n_outputs()), start, order="F")
     model.add(scores, stage, votes)
     return scores - start
@@ -102,11 +98,10 @@ def added(
 
 def is_additive(model: FittedBooster) -> bool:
     """Whether a stage adds the same whatever the scores are."""
-    for t, p, answer in answers_of(model):
-        assert isinstance(answer, TreeAnswer)
-        first, later = (added(model, model.stages_[t], p, answer, at) for at in (0.0, 1.0))
-        return bool(np.allclose(first, later, rtol=1e-9, atol=1e-12))
-    return True
+    t, p, answer = next(answers_of(model))
+    assert isinstance(answer, TreeAnswer)
+    first, later = (added(model, t, p, answer, answer.label, start) for start in (0.0, 1.0))
+    return bool(np.allclose(first, later, rtol=1e-9, atol=1e-12))
 
 
 def need_additive(model: Any, form: str) -> None:

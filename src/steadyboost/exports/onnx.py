@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from onnx import ModelProto, TensorProto, ValueInfoProto, checker, helper
+from sklearn.pipeline import Pipeline
 
 import steadyboost
 from steadyboost.exports.links import decision_matrix, link_of
@@ -15,6 +16,7 @@ from steadyboost.exports.members import Member, check_model, members
 from steadyboost.exports.names import feature_names
 from steadyboost.exports.onnx_columns import MATRIX, NUMBERS, Table, as_columns, declare, is_text
 from steadyboost.exports.onnx_graph import OPSETS, Forest, Graph
+from steadyboost.exports.onnx_pipeline import front_of, joined, number_kind
 from steadyboost.exports.onnx_scan import needs_order, scanned
 from steadyboost.exports.splits import encode, threshold_tree
 from steadyboost.learners.prepare import as_frame, categories_of
@@ -38,9 +40,11 @@ def to_onnx(model: Any, *, columns: bool | None = None, dtype: str = "float64") 
 
     Parameters
     ----------
-    model : booster
+    model : booster or Pipeline
         A fitted booster whose weak learner is ours and grows trees, stumps, tests or rules.
-        MartiBoost, C4.5 and learners of other libraries cannot be exported.
+        MartiBoost, C4.5 and learners of other libraries cannot be exported. Or a pipeline of
+        scikit-learn that ends with a booster and takes a matrix of numbers; skl2onnx converts
+        the steps before it.
     columns : bool or None, default=None
         One input of shape (n, 1) per column, named after it, instead of one matrix ``X``. By
         default only where a column is text.
@@ -65,8 +69,11 @@ def to_onnx(model: Any, *, columns: bool | None = None, dtype: str = "float64") 
     >>> bool((label == model.predict(X)).all())
     True
     """
-    check_model(model, "ONNX")
     _check_dtype(dtype)
+    if isinstance(model, Pipeline):
+        front = front_of(model, dtype)
+        return joined(front, to_onnx(model[-1], columns=False, dtype=number_kind(front)))
+    check_model(model, "ONNX")
     graph = Graph()
     table, inputs = declare(model, graph, as_columns(model, columns), dtype)
     taken = {one.name for one in inputs}
@@ -102,7 +109,7 @@ def write(model: Any, graph: Graph, table: Table, names: list[str]) -> list[Valu
     seen = graph.product(scores, link.matrix)
     _linked(graph, link.kind, seen, names[1])
     decided = graph.product(scores, decision_matrix(model))
-    one_number = decision_matrix(model).shape[1] == 1
+    one_number = model.decision(np.zeros((1, model.n_outputs()))).ndim == 1
     shape: list[int | None] = [None] if one_number else [None, model.n_classes_]
     if one_number:
         graph.add("Squeeze", decided, graph.constant([1]), output=names[2])
@@ -168,8 +175,8 @@ def onnx_inputs(
 
     Parameters
     ----------
-    model : booster
-        The fitted booster that was exported.
+    model : booster or Pipeline
+        The fitted model that was exported.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         Rows.
     columns, dtype
@@ -190,8 +197,10 @@ def onnx_inputs(
     >>> {name: values.shape for name, values in onnx_inputs(model, X).items()}
     {'X': (178, 13)}
     """
-    check_model(model, "ONNX")
     _check_dtype(dtype)
+    if isinstance(model, Pipeline):
+        return {MATRIX: np.asarray(X, dtype=dtype)}
+    check_model(model, "ONNX")
     values = _columns(model, X)
     if not as_columns(model, columns):
         return {MATRIX: np.column_stack(values).astype(dtype)}

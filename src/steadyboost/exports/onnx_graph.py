@@ -32,7 +32,7 @@ class Graph:
     def constant(self, values: Any) -> str:
         array, name = np.asarray(values), self.fresh()
         if array.dtype.kind in "UO":
-            texts = [str(text).encode() for text in array.ravel()]
+            texts: Any = [str(text).encode() for text in array.ravel()]
             tensor = helper.make_tensor(name, TensorProto.STRING, array.shape, texts)
         else:
             tensor = numpy_helper.from_array(array.copy(order="C"), name)
