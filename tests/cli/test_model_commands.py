@@ -146,9 +146,15 @@ def test_explanations(model, works):
     assert told.startswith("SAMMEClassifier, 5 rounds\nclasses of kind: herb, shrub, tree\n")
     assert "n_estimators=5" in told
     assert "train error" in told
+    assert "\nRound 1 of 5: " in told
+    assert "Round 5 of 5: " in works("explain", model, "--round", "5")
     machine = works("explain", model, "--json")
     assert sum(machine["importances"].values()) == pytest.approx(1)
     assert len(machine["history"]) == machine["rounds"] == 5
+
+
+def test_rounds_that_are_not_there(model, complains):
+    assert "6 is not from 1 to 5" in complains(2, "explain", model, "--round", "6")
 
 
 def test_json_is_one_object(model, test_rows, call):
