@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from steadyboost.cli.models import Model, load_model
+from steadyboost.cli.options import Json, ModelFile
 from steadyboost.cli.outputs import refuse
 from steadyboost.cli.printing import console, grid, print_json
 
 SHOWN_ROUNDS = 8  # of the history
 WIDEST_BAR = 30
 SHOWN_LINES = 30  # of a hypothesis
-ModelFile = Annotated[Path, typer.Argument(help="A model file, such as fit writes.")]
 Top = Annotated[int, typer.Option(min=1, help="How many features to list.")]
 Round = Annotated[int, typer.Option("--round", help="The round whose hypothesis to show in words.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def explain(model: ModelFile, top: Top = 15, round_: Round = 1, json: Json = False) -> None:
