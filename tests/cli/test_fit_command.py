@@ -167,11 +167,11 @@ def test_pandas_makes_the_same_model_and_predictions(train, test_rows, works, mo
 
     options = ("-t", "kind", "-b", "samme", "--rounds", "3", "--categorical", "plot")
     works("fit", train, *options, "-o", "polars.sb")
-    expected = works("predict", "polars.sb", test_rows, "--proba")
+    expected = works("predict", "polars.sb", test_rows)
     real = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == "polars" else real(n))
     works("fit", train, *options, "-o", "pandas.sb")
-    assert works("predict", "pandas.sb", test_rows, "--proba") == expected
+    assert works("predict", "pandas.sb", test_rows) == expected
     assert Path("pandas.sb").read_bytes() == Path("polars.sb").read_bytes()
 
 
