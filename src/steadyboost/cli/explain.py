@@ -94,8 +94,8 @@ def importance_grid(model: Model, top: int) -> Any:
 def history_grid(booster: Any) -> Any:
     """Some rounds of the history, from the first to the last that the model holds."""
     records = booster.history_[: booster.n_iter_]
-    step = max(1, -(-len(records) // SHOWN_ROUNDS))
-    chosen = [*records[::-1][::step]][::-1]
+    last, shown = len(records) - 1, min(len(records), SHOWN_ROUNDS)
+    chosen = [records[place * last // max(shown - 1, 1)] for place in range(shown)]
     names = [name for name in booster.history_.columns if _is_number(records[-1].get(name))]
     rows = [[_cell(record.get(name)) for name in names] for record in chosen]
     return grid([name.replace("_", " ") for name in names], rows)
