@@ -42,12 +42,13 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(f"steadyboost.exports.{_HOME[name]}"), name)
     except ModuleNotFoundError as error:
-        if error.name not in _EXTRAS:
+        library = (error.name or "").partition(".")[0]
+        if library not in _EXTRAS:
             raise
         raise ImportError(
-            f"{name} needs the library {error.name}; install it by: "
-            f"pip install 'steadyboost[{_EXTRAS[error.name]}]'",
-            name=error.name,
+            f"{name} needs the library {library}; install it by: "
+            f"pip install 'steadyboost[{_EXTRAS[library]}]'",
+            name=library,
         ) from error
 
 
