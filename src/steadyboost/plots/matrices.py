@@ -16,7 +16,6 @@ MANY = 12  # classes above which cells are too small for numbers
 class _MatrixDisplay(Display):
     """A square table whose rows are shares that add up to one."""
 
-    size = (3.2, 3.2)
     axis_names = ("", "")
 
     def __init__(self, matrix: Any, classes: Any = None):
@@ -34,6 +33,23 @@ class _MatrixDisplay(Display):
         total = self.matrix.sum(axis=1, keepdims=True)
         return np.divide(self.matrix, total, out=np.zeros_like(self.matrix), where=total > 0)
 
+    @property
+    def _rotation(self) -> int:
+        """Of the names below: as far as they need it to fit."""
+        longest, k = max(map(len, self.classes)), len(self.classes)
+        if longest <= min(4, 1 + 24 // k):
+            return 0
+        return 45 if k <= MANY else 90
+
+    def plot(self, ax: Axes | None = None) -> Any:
+        """Draw; see :meth:`Display.plot`. A new figure is as large as the classes need."""
+        k = len(self.matrix)
+        name = 0.07 * max(map(len, self.classes))
+        cells = max(1.7, k * float(np.clip(2.4 / k, 0.16, 0.6)))
+        below = name * np.sin(np.radians(self._rotation))
+        self.size = (0.45 + name + cells + 0.5 * (k > MANY), 0.55 + below + cells)
+        return super().plot(ax)
+
     def _draw(self, ax: Axes) -> None:
         shares, k = 100 * self.shares, len(self.matrix)
         image = ax.imshow(shares, cmap=SEQUENTIAL, vmin=0, vmax=100)
@@ -44,8 +60,9 @@ class _MatrixDisplay(Display):
         ax.grid(which="minor", color="white", linewidth=1.2)
         ax.tick_params(which="both", length=0)
         ax.set(ylabel=self.axis_names[0], xlabel=f"{self.axis_names[1]}, % of the row")
-        if k > 3 and max(map(len, self.classes)) > 4:
-            plt.setp(ax.get_xticklabels(), rotation=45, ha="right", rotation_mode="anchor")
+        if self._rotation:
+            look: dict[str, Any] = {"ha": "right", "va": "center", "rotation_mode": "anchor"}
+            plt.setp(ax.get_xticklabels(), rotation=self._rotation, **look)
         if k <= MANY:
             self._write_numbers(ax, shares)
         else:
