@@ -1,4 +1,4 @@
-"""The command line: ``steadyboost``. One file per command; nothing heavy is imported at the start."""
+"""The command line ``steadyboost``: one file per command, nothing heavy imported at the start."""
 
 from steadyboost.cli.demo import demo
 from steadyboost.cli.shell import app, main
