@@ -12,10 +12,10 @@ from typing import Any
 
 import steadyboost
 from steadyboost.comparison import peers
-from steadyboost.comparison.table import Table
+from steadyboost.comparison.features import Features
 from steadyboost.demo import display_name
 
-Build = Callable[[Table, int, int | None], Any]  # of the data, a seed and a number of threads
+Build = Callable[[Features, int, int | None], Any]  # of the data, a seed and a number of threads
 # Boosters that differ from each other, quick enough to wait for.
 USUAL = (
     "SteadyBoost",
@@ -32,11 +32,15 @@ GROUPS = ("usual", "ours", "peers", "all")
 
 @dataclass(frozen=True)
 class Method:
-    """A name, and how its estimator is made; ``package`` is the library that it needs."""
+    """A name, and how its estimator is made.
+
+    ``package`` is the library that it needs; peers get numbers in place of the user's table.
+    """
 
     name: str
     build: Build
     package: str = "steadyboost"
+    wants_numbers: bool = False
     takes_many_classes: bool = True
 
     @property
@@ -50,7 +54,7 @@ class Method:
 
 def known_methods() -> dict[str, Method]:
     """All methods by name, ours first, installed or not."""
-    methods = [*_ours(), *(Method(*peer) for peer in peers.PEERS)]
+    methods = [*_ours(), *(Method(*peer, wants_numbers=True) for peer in peers.PEERS)]
     return {method.name: method for method in methods}
 
 
@@ -62,8 +66,9 @@ def _ours() -> list[Method]:
 def _our_method(cls: type) -> Method:
     from sklearn.utils import get_tags
 
-    def build(table: Table, seed: int, n_jobs: int | None) -> Any:
-        return cls(random_state=seed, n_jobs=n_jobs)
+    def build(features: Features, seed: int, n_jobs: int | None) -> Any:
+        categories = {"categorical_features": features.categories} if features.categories else {}
+        return cls(random_state=seed, n_jobs=n_jobs, **categories)
 
     many = get_tags(cls()).classifier_tags.multi_class
     return Method(display_name(cls), build, takes_many_classes=many)
@@ -91,7 +96,7 @@ def _given(name: str, estimator: Any) -> Method:
 
     is_ours = type(estimator).__module__.startswith("steadyboost.")
     package = "steadyboost" if is_ours else type(estimator).__module__.split(".")[0]
-    return Method(name, lambda table, seed, n_jobs: clone(estimator), package)
+    return Method(name, lambda features, seed, n_jobs: clone(estimator), package)
 
 
 def _meant(name: str, known: dict[str, Method], n_classes: int) -> list[Method]:

@@ -10,85 +10,85 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.comparison.table import Table
+from steadyboost.comparison.features import Features
 
 
-def _spread(estimator: Any, table: Table, fill: bool = False) -> Any:
+def _spread(estimator: Any, features: Features, fill: bool = False) -> Any:
     """Ahead of the estimator, a column per category and, if asked, medians for gaps."""
     from sklearn.compose import make_column_transformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    fill = fill and table.has_gaps
-    if not fill and not table.categories:
+    fill = fill and features.has_gaps
+    if not fill and not features.categories:
         return estimator
-    numeric = np.flatnonzero(~table.categorical).tolist()
+    numeric = np.flatnonzero(~features.categorical).tolist()
     filler = SimpleImputer(strategy="median", keep_empty_features=True) if fill else "passthrough"
     encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
-    columns = make_column_transformer((encoder, table.categories), (filler, numeric))
+    columns = make_column_transformer((encoder, features.categories), (filler, numeric))
     return make_pipeline(columns, estimator)
 
 
-def adaboost(table: Table, seed: int, n_jobs: int | None) -> Any:
+def adaboost(features: Features, seed: int, n_jobs: int | None) -> Any:
     from sklearn.ensemble import AdaBoostClassifier
 
-    return _spread(AdaBoostClassifier(random_state=seed), table, fill=True)
+    return _spread(AdaBoostClassifier(random_state=seed), features, fill=True)
 
 
-def random_forest(table: Table, seed: int, n_jobs: int | None) -> Any:
+def random_forest(features: Features, seed: int, n_jobs: int | None) -> Any:
     from sklearn.ensemble import RandomForestClassifier
 
-    return _spread(RandomForestClassifier(random_state=seed, n_jobs=n_jobs), table)
+    return _spread(RandomForestClassifier(random_state=seed, n_jobs=n_jobs), features)
 
 
-def extra_trees(table: Table, seed: int, n_jobs: int | None) -> Any:
+def extra_trees(features: Features, seed: int, n_jobs: int | None) -> Any:
     from sklearn.ensemble import ExtraTreesClassifier
 
-    return _spread(ExtraTreesClassifier(random_state=seed, n_jobs=n_jobs), table)
+    return _spread(ExtraTreesClassifier(random_state=seed, n_jobs=n_jobs), features)
 
 
-def hist_gradient_boosting(table: Table, seed: int, n_jobs: int | None) -> Any:
+def hist_gradient_boosting(features: Features, seed: int, n_jobs: int | None) -> Any:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     return HistGradientBoostingClassifier(
-        categorical_features=table.categories or None, random_state=seed
+        categorical_features=features.categories or None, random_state=seed
     )
 
 
-def lightgbm(table: Table, seed: int, n_jobs: int | None) -> Any:
+def lightgbm(features: Features, seed: int, n_jobs: int | None) -> Any:
     from lightgbm import LGBMClassifier
 
     class WithCategories(LGBMClassifier):
         """LightGBM asks for the categories when it is fitted, not when it is made."""
 
         def fit(self, X: Any, y: Any) -> Any:
-            return super().fit(X, y, categorical_feature=table.categories or "auto")
+            return super().fit(X, y, categorical_feature=features.categories or "auto")
 
     return WithCategories(random_state=seed, n_jobs=n_jobs, verbose=-1)
 
 
-def xgboost(table: Table, seed: int, n_jobs: int | None) -> Any:
+def xgboost(features: Features, seed: int, n_jobs: int | None) -> Any:
     from xgboost import XGBClassifier
 
-    kinds = ["c" if is_category else "q" for is_category in table.categorical]
-    native = {"enable_categorical": True, "feature_types": kinds} if table.categories else {}
+    kinds = ["c" if is_category else "q" for is_category in features.categorical]
+    native = {"enable_categorical": True, "feature_types": kinds} if features.categories else {}
     return XGBClassifier(random_state=seed, n_jobs=n_jobs, verbosity=0, **native)
 
 
-def catboost(table: Table, seed: int, n_jobs: int | None) -> Any:
+def catboost(features: Features, seed: int, n_jobs: int | None) -> Any:
     from catboost import CatBoostClassifier
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
     threads = -1 if n_jobs is None else n_jobs
     quiet = {"verbose": 0, "allow_writing_files": False}
-    if not table.categories:
+    if not features.categories:
         return CatBoostClassifier(random_seed=seed, thread_count=threads, **quiet)
     model = CatBoostClassifier(
-        random_seed=seed, thread_count=threads, cat_features=table.categories, **quiet
+        random_seed=seed, thread_count=threads, cat_features=features.categories, **quiet
     )
-    return make_pipeline(FunctionTransformer(_named, kw_args={"columns": table.categories}), model)
+    return make_pipeline(FunctionTransformer(_named, kw_args={"columns": features.categories}), model)
 
 
 def _named(X: np.ndarray, columns: list[int]) -> np.ndarray:

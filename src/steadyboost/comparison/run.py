@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
-from sklearn.utils.validation import check_consistent_length
 
+from steadyboost.comparison.features import Features
 from steadyboost.comparison.methods import Method, choose
-from steadyboost.comparison.result import Comparison, MethodResult, Run, Setting
-from steadyboost.comparison.table import Table
+from steadyboost.comparison.result import Comparison, MethodResult, Setting
+from steadyboost.comparison.trial import Fold, Job, try_method
 from steadyboost.core.inputs import check_labels
 from steadyboost.noise import corrupt
 
 Tell = Callable[[str, int, int], None]  # what is being done, runs done, runs in all
-SMALLEST = np.finfo(float).eps  # a probability of 0 costs as much as this one
-
-
-@dataclass(frozen=True)
-class Fold:
-    """Row numbers, and the labels that training sees, as class numbers."""
-
-    train: np.ndarray
-    test: np.ndarray
-    labels: np.ndarray
 
 
 def compare(
@@ -40,6 +28,7 @@ def compare(
     kind: str = "symmetric",
     folds: int = 5,
     repeats: int = 1,
+    categorical_features: Any = "from_dtype",
     random_state: int = 0,
     n_jobs: int | None = None,
     tell: Tell | None = None,
@@ -54,7 +43,7 @@ def compare(
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        Columns of text or categories are categories; NaN or null is a missing value.
+        NaN or null is a missing value.
     y : array-like of shape (n_samples,)
         Labels of any type.
     methods : list of str, dict of estimators, or None
@@ -69,6 +58,8 @@ def compare(
         Number of parts, each of which is the test set once.
     repeats : int, default=1
         How many times to cross-validate, each with other folds.
+    categorical_features : "from_dtype", None or array-like, default="from_dtype"
+        Columns that are categories, as our boosters take it: by default those of text.
     random_state : int, default=0
         Seed of folds, noise and methods.
     n_jobs : int or None, default=None
@@ -90,20 +81,26 @@ def compare(
     >>> sorted(standing.name for standing in found.standings)
     ['RandomForest', 'SAMME']
     """
-    table = Table.read(X)
-    labels = check_labels(y, table.numbers)
+    features = Features.read(X, categorical_features)
+    labels = check_labels(y, features.numbers)
     _check_numbers(noise, folds, repeats, len(labels))
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(f"y has the one class {classes[0]!r}; a comparison needs at least two.")
     chosen = choose(methods, len(classes))
-    counts = np.bincount(codes)
     setting = Setting(
-        table.n_rows, table.n_columns, classes, counts, noise, kind, folds, repeats, random_state
+        *features.numbers.shape,
+        classes,
+        np.bincount(codes),
+        noise,
+        kind,
+        folds,
+        repeats,
+        random_state,
     )
-    drawn = list(_folds(table, codes, setting))
-    results = _run_all(chosen, drawn, table, codes, setting, n_jobs, tell or _silent)
-    return Comparison(setting, results)
+    drawn = list(_folds(features, codes, setting))
+    job = Job(features, codes, setting, n_jobs)
+    return Comparison(setting, _run_all(chosen, drawn, job, tell or _silent))
 
 
 def _check_numbers(noise: float, folds: int, repeats: int, n_rows: int) -> None:
@@ -116,10 +113,10 @@ def _check_numbers(noise: float, folds: int, repeats: int, n_rows: int) -> None:
 
 
 def _silent(what: str, done: int, total: int) -> None:
-    pass
+    """Nobody wants to be told."""
 
 
-def _folds(table: Table, codes: np.ndarray, setting: Setting) -> Iterator[Fold]:
+def _folds(features: Features, codes: np.ndarray, setting: Setting) -> Iterator[Fold]:
     splitter = RepeatedStratifiedKFold(
         n_splits=setting.folds, n_repeats=setting.repeats, random_state=setting.seed
     )
@@ -130,89 +127,19 @@ def _folds(table: Table, codes: np.ndarray, setting: Setting) -> Iterator[Fold]:
     for train, test in parts:
         labels = codes[train]
         if setting.noise > 0:
-            features = table.numbers[train] if setting.kind == "feature_dependent" else None
-            labels, _ = corrupt(labels, setting.noise, setting.kind, X=features, random_state=rng)
+            X = features.numbers[train] if setting.kind == "feature_dependent" else None
+            labels, _ = corrupt(labels, setting.noise, setting.kind, X=X, random_state=rng)
         yield Fold(train, test, labels)
 
 
-def _run_all(
-    methods: list[Method],
-    folds: list[Fold],
-    table: Table,
-    codes: np.ndarray,
-    setting: Setting,
-    n_jobs: int | None,
-    tell: Tell,
-) -> list[MethodResult]:
+def _run_all(methods: list[Method], folds: list[Fold], job: Job, tell: Tell) -> list[MethodResult]:
     """Fold by fold, so that the time left can be told after the first."""
     results = [MethodResult(method.name, method.is_ours) for method in methods]
+    total = len(folds) * len(methods)
     for k, fold in enumerate(folds):
         for j, (method, result) in enumerate(zip(methods, results, strict=True)):
-            done, total = k * len(methods) + j, len(folds) * len(methods)
-            tell(f"{method.name}, fold {k + 1}", done, total)
+            tell(f"{method.name}, fold {k + 1}", k * len(methods) + j, total)
             if not result.failure:
-                _run_one(method, result, fold, table, codes, setting, n_jobs)
-    tell("done", len(folds) * len(methods), len(folds) * len(methods))
+                try_method(method, result, fold, job)
+    tell("done", total, total)
     return results
-
-
-def _run_one(
-    method: Method,
-    result: MethodResult,
-    fold: Fold,
-    table: Table,
-    codes: np.ndarray,
-    setting: Setting,
-    n_jobs: int | None,
-) -> None:
-    """One method on one fold; what it warns of is kept for the reader."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            model = method.build(table, setting.seed, n_jobs)
-            if method.is_ours and not result.runs:
-                _compile(method.build(table, setting.seed, n_jobs), fold, table)
-            run = _measure(model, fold, table, codes, len(setting.classes), method.is_ours)
-            result.runs.append(run)
-        except Exception as error:  # any library may fail in its own way; the others go on
-            result.failure = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
-    # LightGBM's wrapper warns of feature names that nobody gave.
-    words = [str(warning.message) for warning in caught]
-    result.warnings.update(" ".join(w.split())[:300] for w in words if "feature names" not in w)
-
-
-def _compile(model: Any, fold: Fold, table: Table) -> None:
-    """A short run of our booster, so that the measured one does not wait for the compiler."""
-    if "n_estimators" in model.get_params(deep=False):
-        model.set_params(n_estimators=2)
-        model.fit(table.rows(fold.train, as_numbers=False), fold.labels)
-
-
-def _measure(
-    model: Any, fold: Fold, table: Table, codes: np.ndarray, n_classes: int, is_ours: bool
-) -> Run:
-    X, X_test = (table.rows(rows, as_numbers=not is_ours) for rows in (fold.train, fold.test))
-    # Some libraries want class numbers without holes, and a small class may be in no training row.
-    present, labels = np.unique(fold.labels, return_inverse=True)
-    start = time.perf_counter()
-    model.fit(X, labels)
-    fitted = time.perf_counter()
-    answers = present[np.ravel(model.predict(X_test)).astype(int)]
-    predicted = time.perf_counter()
-    truth = codes[fold.test]
-    confusion = np.zeros((n_classes, n_classes), dtype=int)
-    np.add.at(confusion, (truth, answers), 1)
-    loss = _log_loss(model, X_test, truth, present, n_classes)
-    return Run(confusion, loss, fitted - start, predicted - fitted)
-
-
-def _log_loss(
-    model: Any, X: Any, truth: np.ndarray, present: np.ndarray, n_classes: int
-) -> float | None:
-    """Mean of -log of the true class's probability; None of a model that gives none."""
-    if not hasattr(model, "predict_proba"):
-        return None
-    probabilities = np.zeros((len(truth), n_classes))
-    probabilities[:, present] = model.predict_proba(X)
-    own = probabilities[np.arange(len(truth)), truth]
-    return float(-np.log(np.maximum(own, SMALLEST)).mean())

@@ -13,7 +13,7 @@ from steadyboost.learners.prepare import Encoder, as_frame, categorical_mask
 
 
 @dataclass(frozen=True)
-class Table:
+class Features:
     """``numbers`` has a code for each category and NaN for each gap; it is sparse where X is.
 
     Codes come from all rows: they name the categories, and know nothing of the labels.
@@ -24,12 +24,12 @@ class Table:
     categorical: np.ndarray
 
     @classmethod
-    def read(cls, X: Any) -> Table:
+    def read(cls, X: Any, categorical_features: Any = "from_dtype") -> Features:
         if as_frame(X) is None and not issparse(X):
             X = np.asarray(X)
         if getattr(X, "ndim", 2) != 2:
             raise ValueError(f"X has shape {X.shape}; pass a table of rows and columns.")
-        mask = categorical_mask(X, "from_dtype")
+        mask = categorical_mask(X, categorical_features)
         return cls(X, Encoder.learn(X, mask).encode(X), mask)
 
     @property
@@ -50,6 +50,4 @@ class Table:
         return np.flatnonzero(self.categorical).tolist()
 
     def rows(self, indices: np.ndarray, as_numbers: bool) -> Any:
-        if as_numbers:
-            return self.numbers[indices]
-        return _safe_indexing(self.X, indices)
+        return self.numbers[indices] if as_numbers else _safe_indexing(self.X, indices)
