@@ -1,10 +1,14 @@
 """The command line ``steadyboost``: one file per command, nothing heavy imported at the start."""
 
 from steadyboost.cli.demo import demo
+from steadyboost.cli.evaluate import evaluate
+from steadyboost.cli.explain import explain
+from steadyboost.cli.fit import fit
+from steadyboost.cli.predict import predict
 from steadyboost.cli.shell import app, main
 from steadyboost.experiments.cli import data, reproduce
 
 __all__ = ["app", "main"]
 
-for command in (demo, reproduce, data):
+for command in (fit, predict, evaluate, explain, demo, reproduce, data):
     app.command()(command)

@@ -2,6 +2,7 @@
 
 import errno
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
@@ -59,8 +60,14 @@ def told_in_one_sentence(prefix: str = "") -> Iterator[None]:
 app = typer.Typer(cls=OneSentence, pretty_exceptions_enable=False)
 
 
+def warn(message: Warning | str, *where: Any, **more: Any) -> None:
+    """A warning in one line, without the place in the code that it comes from."""
+    print("steadyboost: warning: " + " ".join(str(message).split()), file=sys.stderr)
+
+
 def main() -> None:
     """Run the command line."""
+    warnings.showwarning = warn
     app(prog_name="steadyboost")
 
 

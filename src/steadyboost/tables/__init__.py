@@ -2,7 +2,17 @@
 
 from steadyboost.tables.errors import TableError
 from steadyboost.tables.found import Found
+from steadyboost.tables.frames import from_columns
 from steadyboost.tables.labels import as_classes, match_classes
-from steadyboost.tables.reading import Table, read_table
+from steadyboost.tables.reading import Table, has_own_labels, read_table
 
-__all__ = ["Found", "Table", "TableError", "as_classes", "match_classes", "read_table"]
+__all__ = [
+    "Found",
+    "Table",
+    "TableError",
+    "as_classes",
+    "from_columns",
+    "has_own_labels",
+    "match_classes",
+    "read_table",
+]

@@ -9,9 +9,10 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
+from scipy.sparse import issparse
 
 from steadyboost.tables.arff import read_arff
-from steadyboost.tables.columns import TEXT, typed
+from steadyboost.tables.columns import NUMBER, TEXT, typed
 from steadyboost.tables.delimited import check_names, read_header, read_rows
 from steadyboost.tables.errors import TableError
 from steadyboost.tables.found import Found, look_at
@@ -30,10 +31,18 @@ class Table:
     """A table of a file: a data frame of features (or a sparse matrix), labels and weights."""
 
     X: Any
-    labels: np.ndarray | None
+    labels: Any  # as text, None where none were asked for
     weights: np.ndarray | None
     found: Found
     codes: list[str]  # numeric columns that were said to be categories
+
+    @property
+    def kinds(self) -> dict[str, str] | None:
+        """What each column holds, by its name; None where columns have no names."""
+        if issparse(self.X):
+            return None
+        schema = nw.from_native(self.X).schema
+        return {name: TEXT if kind == nw.String else NUMBER for name, kind in schema.items()}
 
 
 def read_table(
@@ -92,12 +101,17 @@ def read_table(
         reason = "is a folder, not a file" if path.is_dir() else "there is no such file"
         raise TableError(f"{path}: {reason}.")
     wanted = Wanted(target, weights, tuple(ignore), tuple(categorical), features)
-    if _suffix(path) in LIBSVM:
+    if has_own_labels(path):
         return _sparse_table(path, wanted, n_features)
     frame = _read(path, wanted)
     if not len(frame):
         raise TableError(f"{path} has no rows.")
     return _divided(path, frame, wanted)
+
+
+def has_own_labels(path: str | Path) -> bool:
+    """Whether files of this format say themselves what is a label."""
+    return _suffix(Path(path)) in LIBSVM
 
 
 def _suffix(path: Path) -> str:

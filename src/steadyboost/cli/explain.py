@@ -1,0 +1,94 @@
+"""The command ``steadyboost explain``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from steadyboost.cli.models import Model, load_model
+from steadyboost.cli.printing import console, grid, print_json
+
+SHOWN_ROUNDS = 8  # of the history
+ModelFile = Annotated[Path, typer.Argument(help="A model file, such as fit writes.")]
+Top = Annotated[int, typer.Option(min=1, help="How many features to list.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+
+
+def explain(model: ModelFile, top: Top = 15, json: Json = False) -> None:
+    """Show what a model is made of: parameters, important features, rounds."""
+    loaded = load_model(model)
+    if json:
+        print_json(document(loaded))
+        return
+    page = console()
+    for line in head(loaded):
+        page.print(line)
+    ranked = importances(loaded)
+    rows = [
+        [name, f"{share:.1%}", "█" * round(30 * share / (ranked[0][1] or 1))]
+        for name, share in ranked[:top]
+    ]
+    page.print(grid(("feature", "importance", ""), rows))
+    page.print(history_grid(loaded.booster))
+
+
+def document(model: Model) -> dict[str, Any]:
+    """All of it, for machines."""
+    booster = model.booster
+    return {
+        "model": str(model.path),
+        "booster": type(booster).__name__,
+        "target": model.target,
+        "classes": booster.classes_.tolist(),
+        "rounds": booster.n_iter_,
+        "params": changed(booster),
+        "importances": dict(importances(model)),
+        "history": list(booster.history_),
+    }
+
+
+def head(model: Model) -> list[str]:
+    """Booster, classes and parameters, a line each."""
+    booster = model.booster
+    labels = ", ".join(map(str, booster.classes_[:10].tolist()))
+    more = ", ..." if len(booster.classes_) > 10 else ""
+    params = ", ".join(f"{name}={value!r}" for name, value in changed(booster).items())
+    named = f" of {model.target}" if model.target else ""
+    return [
+        f"{type(booster).__name__}, {booster.n_iter_} rounds",
+        f"classes{named}: {labels}{more}",
+        f"parameters other than their defaults: {params or 'none'}",
+    ]
+
+
+def changed(booster: Any) -> dict[str, Any]:
+    """Parameters that are not what a new booster has."""
+    defaults = type(booster)().get_params(deep=False)
+    params = booster.get_params(deep=False)
+    return {name: value for name, value in params.items() if repr(value) != repr(defaults[name])}
+
+
+def importances(model: Model) -> list[tuple[str, float]]:
+    """Features by their share, the greatest first."""
+    booster = model.booster
+    names = getattr(booster, "feature_names_in_", range(1, booster.n_features_in_ + 1))
+    shares = zip(map(str, names), booster.feature_importances_.tolist(), strict=True)
+    return sorted(shares, key=lambda share: -share[1])
+
+
+def history_grid(booster: Any) -> Any:
+    """Some rounds of the history, from the first to the last that the model holds."""
+    records = booster.history_[: booster.n_iter_]
+    step = max(1, -(-len(records) // SHOWN_ROUNDS))
+    chosen = [*records[::-1][::step]][::-1]
+    names = booster.history_.columns
+    rows = [[_cell(record.get(name)) for name in names] for record in chosen]
+    return grid([name.replace("_", " ") for name in names], rows)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "-" if value is None else str(value)

@@ -1,0 +1,72 @@
+"""The command ``steadyboost predict``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from steadyboost.cli.models import Model, load_model
+from steadyboost.cli.outputs import check_output
+from steadyboost.cli.shell import told_in_one_sentence
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+    import numpy as np
+
+ModelFile = Annotated[Path, typer.Argument(help="A model file, such as fit writes.")]
+NewRows = Annotated[Path, typer.Argument(help="Rows to predict, in any format that fit takes.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="A .csv or .parquet file; else CSV is printed."),
+]
+Proba = Annotated[bool, typer.Option("--proba", help="A column of probabilities for each class.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+
+
+def predict(
+    model: ModelFile,
+    data: NewRows,
+    output: Output = None,
+    proba: Proba = False,
+    force: Force = False,
+) -> None:
+    """Predict the labels of new rows, in their order."""
+    if output is not None:
+        check_output(output, force, [".csv", ".parquet"])
+    loaded = load_model(model)
+    table = loaded.read(data)
+    with told_in_one_sentence(f"{data}: "):
+        probabilities = loaded.booster.predict_proba(table.X)
+    write(answers(loaded, probabilities, proba), output)
+    if output is not None:
+        typer.echo(f"{len(probabilities):,} rows: {output}")
+
+
+def answers(model: Model, probabilities: np.ndarray, proba: bool) -> nw.DataFrame:
+    """A column of labels, named like the target; perhaps one of probabilities per class."""
+    from steadyboost.tables import from_columns
+
+    labels = model.booster.classes_.take(probabilities.argmax(axis=1))
+    columns: dict[str, Any] = {model.target or "label": labels.tolist()}
+    if proba:
+        for place, label in enumerate(model.booster.classes_.tolist()):
+            columns[f"proba_{label}"] = probabilities[:, place]
+    return from_columns(columns)
+
+
+def write(frame: nw.DataFrame, output: Path | None) -> None:
+    """To the file, complete or not at all, or to the standard output."""
+    from steadyboost.core.model_archive import replacing
+
+    if output is None:
+        sys.stdout.write(frame.write_csv())
+        return
+    with replacing(output) as opened:
+        file: Any = opened  # which narwhals takes, though it names fewer types
+        if output.suffix.lower() == ".parquet":
+            frame.write_parquet(file)
+        else:
+            frame.write_csv(file)
