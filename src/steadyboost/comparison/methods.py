@@ -1,4 +1,4 @@
-"""What can be compared: our boosters, and classifiers of other libraries where they are installed."""
+"""What can be compared: our boosters, and other libraries where they are installed."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ def known_methods() -> dict[str, Method]:
 
 def _ours() -> list[Method]:
     names = [name for name in steadyboost.__all__ if name.endswith("Classifier")]
-    return [_our_method(getattr(steadyboost, name)) for name in names if name != "BoostingClassifier"]
+    return [
+        _our_method(getattr(steadyboost, name)) for name in names if name != "BoostingClassifier"
+    ]
 
 
 def _our_method(cls: type) -> Method:

@@ -62,7 +62,7 @@ def lightgbm(features: Features, seed: int, n_jobs: int | None) -> Any:
     class WithCategories(LGBMClassifier):
         """LightGBM asks for the categories when it is fitted, not when it is made."""
 
-        def fit(self, X: Any, y: Any) -> Any:
+        def fit(self, X: Any, y: Any) -> Any:  # type: ignore[override]
             return super().fit(X, y, categorical_feature=features.categories or "auto")
 
     return WithCategories(random_state=seed, n_jobs=n_jobs, verbose=-1)
@@ -88,7 +88,9 @@ def catboost(features: Features, seed: int, n_jobs: int | None) -> Any:
     model = CatBoostClassifier(
         random_seed=seed, thread_count=threads, cat_features=features.categories, **quiet
     )
-    return make_pipeline(FunctionTransformer(_named, kw_args={"columns": features.categories}), model)
+    return make_pipeline(
+        FunctionTransformer(_named, kw_args={"columns": features.categories}), model
+    )
 
 
 def _named(X: np.ndarray, columns: list[int]) -> np.ndarray:

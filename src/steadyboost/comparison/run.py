@@ -89,7 +89,8 @@ def compare(
         raise ValueError(f"y has the one class {classes[0]!r}; a comparison needs at least two.")
     chosen = choose(methods, len(classes))
     setting = Setting(
-        *features.numbers.shape,
+        features.n_rows,
+        features.n_columns,
         classes,
         np.bincount(codes),
         noise,

@@ -32,10 +32,9 @@ COLUMNS = (
     Column("predict, s", hint="Seconds to predict the test rows"),
 )
 NOTE = (
-    "Bars are means, dots are test folds. Every method has its default parameters. The p-value is "
-    "that of the corrected resampled t-test (Nadeau and Bengio, 2003) of the difference in error to "
-    "the best method: from 0.05 on, the difference may be chance. With many methods, the best has "
-    "been lucky too."
+    "Each method has its default parameters, unless it was given others. The p-value is that of the "
+    "corrected resampled t-test (Nadeau and Bengio, 2003) of the difference in error to the best "
+    "method: from 0.05 on, the difference may be chance. Of many methods, the best was lucky too."
 )
 
 
@@ -92,8 +91,8 @@ def _row(standing: Standing) -> list[Cell]:
         text("" if loss is None else f"{loss:.3f}", "" if loss is None else loss),
         text(f"{standing.rank:.1f}", standing.rank),
         _p_cell(standing),
-        text(_seconds(standing.fit_seconds), standing.fit_seconds),
-        text(_seconds(standing.predict_seconds), standing.predict_seconds),
+        text(f"{standing.fit_seconds:.2f}", standing.fit_seconds),
+        text(f"{standing.predict_seconds:.2f}", standing.predict_seconds),
     ]
 
 
@@ -105,10 +104,6 @@ def _p_cell(standing: Standing) -> Cell:
     return Cell(words.replace("<", "&lt;") + close, standing.p_value)
 
 
-def _seconds(value: float) -> str:
-    return f"{value:.3f}" if value < 1 else f"{value:.1f}"
-
-
 def _pictures(found: Comparison) -> str:
     results = found.finished
     panels = [
@@ -116,11 +111,7 @@ def _pictures(found: Comparison) -> str:
         strips(
             "Log-loss",
             "mean of -log probability",
-            [
-                _strip(r, r.log_losses, ".2f")
-                for r in results
-                if not np.isnan(r.log_losses).any()
-            ],
+            [_strip(r, r.log_losses, ".2f") for r in results if not np.isnan(r.log_losses).any()],
         ),
         strips(
             "Time to train",
@@ -130,7 +121,11 @@ def _pictures(found: Comparison) -> str:
         ),
     ]
     keys = legend([OURS, PEERS])
-    return figure("Every fold", [panel for panel in panels if panel], keys)
+    return figure(
+        "Every fold: bars are means, dots are test folds",
+        [panel for panel in panels if panel],
+        keys,
+    )
 
 
 def _strip(result: MethodResult, values: np.ndarray, form: str) -> Strip:
@@ -143,13 +138,14 @@ def _by_class(found: Comparison) -> str:
     names = [str(name) for name in found.setting.classes]
     if not found.finished or len(names) > MOST_CLASSES:
         return ""
-    errors = [result.class_errors.tolist() for result in found.finished]
+    errors = np.array([result.class_errors for result in found.finished])
     words = [[f"{100 * error:.1f}" for error in row] for row in errors]
+    shares = 0.8 * errors / max(float(errors.max()), 0.01)
     methods = [result.name for result in found.finished]
     return "\n".join(
         [
             "<h2>Errors by class</h2>",
             paragraph("Percent of the rows of a class that were called something else.", "quiet"),
-            heat_table("method", names, methods, errors, words),
+            heat_table("method", names, methods, shares.tolist(), words),
         ]
     )

@@ -82,7 +82,7 @@ def _heading(column: Column) -> str:
 def _row(cells: Sequence[Cell], columns: Sequence[Column], is_marked: bool) -> str:
     pairs = zip(cells, columns, strict=True)
     inside = "".join(_cell(cell, c, "td" if k else "th") for k, (cell, c) in enumerate(pairs))
-    return f'<tr{" class=marked" if is_marked else ""}>{inside}</tr>'
+    return f"<tr{' class=marked' if is_marked else ''}>{inside}</tr>"
 
 
 def _cell(cell: Cell, column: Column, tag: str) -> str:
