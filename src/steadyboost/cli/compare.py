@@ -172,5 +172,6 @@ def command_of(data: Path, target: str | None, methods: list[str], options: dict
     """The command, without the folders of this machine."""
     named = [f"--target {target}"] if target else []
     listed = [f"--methods {','.join(methods)}"] if methods != ["usual"] else []
-    changed = [f"--{name} {value}" for name, value in options.items() if value not in (0.0, 1)]
+    usual = {"noise": 0.0, "kind": "symmetric", "repeats": 1}
+    changed = [f"--{name} {value}" for name, value in options.items() if value != usual.get(name)]
     return " ".join(["steadyboost compare", data.name, *named, *listed, *changed])

@@ -41,7 +41,6 @@ class Method:
     build: Build
     package: str = "steadyboost"
     wants_numbers: bool = False
-    takes_many_classes: bool = True
 
     @property
     def is_ours(self) -> bool:
@@ -66,29 +65,26 @@ def _ours() -> list[Method]:
 
 
 def _our_method(cls: type) -> Method:
-    from sklearn.utils import get_tags
-
     def build(features: Features, seed: int, n_jobs: int | None) -> Any:
         categories = {"categorical_features": features.categories} if features.categories else {}
         return cls(random_state=seed, n_jobs=n_jobs, **categories)
 
-    many = get_tags(cls()).classifier_tags.multi_class
-    return Method(display_name(cls), build, takes_many_classes=many)
+    return Method(display_name(cls), build)
 
 
-def choose(wanted: Sequence[str] | Mapping[str, Any] | None, n_classes: int) -> list[Method]:
+def choose(wanted: Sequence[str] | Mapping[str, Any] | None) -> list[Method]:
     """The methods that names, groups of them, or a user's own estimators by name, stand for."""
     if isinstance(wanted, Mapping):
         methods = [_given(name, estimator) for name, estimator in wanted.items()]
     else:
         known = known_methods()
         names = ["usual"] if wanted is None else list(wanted)
-        methods = [method for name in names for method in _meant(name, known, n_classes)]
+        methods = [method for name in names for method in _meant(name, known)]
     unique = list({method.name: method for method in methods}.values())
     if len(unique) < 2:
         raise ValueError(
-            f"methods={list(wanted or ())} leaves {len(unique)} method(s) for {n_classes} classes; "
-            "name at least two."
+            f"methods={list(wanted or ())} leaves {len(unique)} method(s) to compare; name two or "
+            "more."
         )
     return unique
 
@@ -101,10 +97,10 @@ def _given(name: str, estimator: Any) -> Method:
     return Method(name, lambda features, seed, n_jobs: clone(estimator), package)
 
 
-def _meant(name: str, known: dict[str, Method], n_classes: int) -> list[Method]:
-    """A group leaves out what cannot be run here; a name that cannot be run is an error."""
+def _meant(name: str, known: dict[str, Method]) -> list[Method]:
+    """A group leaves out what is not installed; a name that is not is an error."""
     if name in GROUPS:
-        return [m for m in known.values() if _is_in(m, name) and not _obstacle(m, n_classes)]
+        return [m for m in known.values() if _is_in(m, name) and m.is_installed]
     by_key = {_key(method.name): method for method in known.values()}
     method = by_key.get(_key(name.removesuffix("Classifier")))
     if method is None:
@@ -114,8 +110,11 @@ def _meant(name: str, known: dict[str, Method], n_classes: int) -> list[Method]:
             f"methods has {name!r}, which is not known; {hint}Known are {', '.join(known)}, and "
             f"the groups {', '.join(GROUPS)}."
         )
-    if obstacle := _obstacle(method, n_classes):
-        raise ValueError(f"methods has {name!r}, but {obstacle}.")
+    if not method.is_installed:
+        raise ValueError(
+            f"methods has {name!r}, but {method.package} is not installed; pip install "
+            f"{method.package}."
+        )
     return [method]
 
 
@@ -123,14 +122,6 @@ def _is_in(method: Method, group: str) -> bool:
     if group == "usual":
         return not method.is_ours or method.name in USUAL
     return group == "all" or method.is_ours == (group == "ours")
-
-
-def _obstacle(method: Method, n_classes: int) -> str:
-    if not method.is_installed:
-        return f"{method.package} is not installed; pip install {method.package}"
-    if n_classes > 2 and not method.takes_many_classes:
-        return f"it takes two classes and there are {n_classes}"
-    return ""
 
 
 def _key(name: str) -> str:

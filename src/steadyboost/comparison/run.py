@@ -86,8 +86,10 @@ def compare(
     _check_numbers(noise, folds, repeats, len(labels))
     classes, codes = np.unique(labels, return_inverse=True)
     if len(classes) < 2:
-        raise ValueError(f"y has the one class {classes[0]!r}; a comparison needs at least two.")
-    chosen = choose(methods, len(classes))
+        raise ValueError(
+            f"y has the one class {str(classes[0])!r}; a comparison needs at least two."
+        )
+    chosen = choose(methods)
     setting = Setting(
         features.n_rows,
         features.n_columns,

@@ -32,7 +32,7 @@ COLUMNS = (
     Column("predict, s", hint="Seconds to predict the test rows"),
 )
 NOTE = (
-    "Each method has its default parameters, unless it was given others. The p-value is that of the "
+    "Methods have their default parameters, unless given others. The p-value is that of the "
     "corrected resampled t-test (Nadeau and Bengio, 2003) of the difference in error to the best "
     "method: from 0.05 on, the difference may be chance. Of many methods, the best was lucky too."
 )
