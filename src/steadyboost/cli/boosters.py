@@ -32,9 +32,10 @@ def booster_names() -> list[str]:
 
 
 def complete_booster(incomplete: str) -> list[str]:
-    """For the shell: short names that begin so."""
+    """For the shell, which minds capitals: short names that begin so, in both writings."""
     short = [name.removesuffix("Classifier") for name in booster_names()]
-    return [name for name in short if name.lower().startswith(incomplete.lower())]
+    written = map(str.lower, short) if incomplete.islower() else short
+    return [name for name in written if name.startswith(incomplete)]
 
 
 def find_booster(name: str) -> type:

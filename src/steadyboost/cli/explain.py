@@ -8,19 +8,25 @@ from typing import Annotated, Any
 import typer
 
 from steadyboost.cli.models import Model, load_model
+from steadyboost.cli.outputs import refuse
 from steadyboost.cli.printing import console, grid, print_json
 
 SHOWN_ROUNDS = 8  # of the history
+SHOWN_LINES = 40  # of a hypothesis
 ModelFile = Annotated[Path, typer.Argument(help="A model file, such as fit writes.")]
 Top = Annotated[int, typer.Option(min=1, help="How many features to list.")]
+Round = Annotated[int, typer.Option(help="The round whose hypothesis to show in words.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-def explain(model: ModelFile, top: Top = 15, json: Json = False) -> None:
-    """Show what a model is made of: parameters, important features, rounds."""
+def explain(model: ModelFile, top: Top = 15, round: Round = 1, json: Round = Annotated[int, typer.Option(help="The round whose hypothesis to show in words.")]
+Json = False) -> None:
+    """Show what a model is made of: parameters, important features, rounds, a hypothesis."""
     loaded = load_model(model)
+    if not 1 <= round <= loaded.booster.n_iter_:
+        refuse("--round", f"{round} is not from 1 to {loaded.booster.n_iter_}.")
     if json:
-        print_json(document(loaded))
+        print_json(document(loaded, round))
         return
     page = console()
     for line in head(loaded):
@@ -32,10 +38,13 @@ def explain(model: ModelFile, top: Top = 15, json: Json = False) -> None:
     ]
     page.print(grid(("feature", "importance", ""), rows))
     page.print(history_grid(loaded.booster))
+    page.print(hypothesis(loaded.booster, round), markup=False, soft_wrap=True)
 
 
-def document(model: Model) -> dict[str, Any]:
+def document(model: Model, round: int) -> dict[str, Any]:
     """All of it, for machines."""
+    from steadyboost.exports import export_text
+
     booster = model.booster
     return {
         "model": str(model.path),
@@ -46,6 +55,7 @@ def document(model: Model) -> dict[str, Any]:
         "params": changed(booster),
         "importances": dict(importances(model)),
         "history": list(booster.history_),
+        "hypothesis": export_text(booster, round - 1),
     }
 
 
@@ -83,9 +93,22 @@ def history_grid(booster: Any) -> Any:
     records = booster.history_[: booster.n_iter_]
     step = max(1, -(-len(records) // SHOWN_ROUNDS))
     chosen = [*records[::-1][::step]][::-1]
-    names = booster.history_.columns
+    names = [name for name in booster.history_.columns if _is_number(records[-1].get(name))]
     rows = [[_cell(record.get(name)) for name in names] for record in chosen]
     return grid([name.replace("_", " ") for name in names], rows)
+
+
+def hypothesis(booster: Any, round: int) -> str:
+    """What the weak learner answered in a round, cut short."""
+    from steadyboost.exports import export_text
+
+    lines = export_text(booster, round - 1).splitlines()
+    more = len(lines) - SHOWN_LINES
+    return "\n".join([*lines[:SHOWN_LINES], *([f"... and {more} more lines"] if more > 0 else [])])
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float))
 
 
 def _cell(value: Any) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,19 +30,22 @@ class Model:
         kept = zip(names, self.booster._encoder.categories, strict=True)
         return {str(name): _kind(categories) for name, categories in kept}
 
-    def read(self, path: Path, target: str | None = None) -> Table:
+    def read(self, path: Path, target: str | None = None, keep: Collection[str] = ()) -> Table:
         """The columns that the model needs, as it needs them; and the labels, if asked for."""
         from steadyboost.tables import read_table
 
         with told_in_one_sentence():
-            n_features = self.booster.n_features_in_
-            table = read_table(path, target=target, features=self.kinds, n_features=n_features)
+            table = read_table(
+                path,
+                target=target,
+                keep=keep,
+                features=self.kinds,
+                n_features=self.booster.n_features_in_,
+            )
         return table if self.kinds else self._unnamed(path, table)
 
     def _unnamed(self, path: Path, table: Table) -> Table:
         """Columns in the order of the file, for a model that was fitted without names."""
-        from dataclasses import replace
-
         if table.found.columns != self.booster.n_features_in_:
             raise Failure(
                 f"{path} has {table.found.columns} columns of features, but {self.path} was "

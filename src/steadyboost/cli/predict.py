@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steadyboost.cli.models import Model, load_model
-from steadyboost.cli.outputs import check_output
+from steadyboost.cli.outputs import check_output, refuse
 from steadyboost.cli.shell import told_in_one_sentence
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ Output = Annotated[
     typer.Option("--output", "-o", help="A .csv or .parquet file; else CSV is printed."),
 ]
 Proba = Annotated[bool, typer.Option("--proba", help="A column of probabilities for each class.")]
+Keep = Annotated[list[str] | None, typer.Option(help="A column to hand through; repeat.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
@@ -31,30 +32,36 @@ def predict(
     data: NewRows,
     output: Output = None,
     proba: Proba = False,
+    keep: Keep = None,
     force: Force = False,
 ) -> None:
     """Predict the labels of new rows, in their order."""
     if output is not None:
         check_output(output, force, [".csv", ".parquet"])
     loaded = load_model(model)
-    table = loaded.read(data)
+    table = loaded.read(data, keep=keep or [])
     with told_in_one_sentence(f"{data}: "):
         probabilities = loaded.booster.predict_proba(table.X)
-    write(answers(loaded, probabilities, proba), output)
+    write(answers(loaded, table.kept, probabilities, proba), output)
     if output is not None:
         typer.echo(f"{len(probabilities):,} rows: {output}")
 
 
-def answers(model: Model, probabilities: np.ndarray, proba: bool) -> nw.DataFrame:
-    """A column of labels, named like the target; perhaps one of probabilities per class."""
+def answers(
+    model: Model, kept: nw.DataFrame | None, probabilities: np.ndarray, proba: bool
+) -> nw.DataFrame:
+    """Kept columns, the prediction, perhaps the probability of each class."""
     from steadyboost.tables import from_columns
 
-    labels = model.booster.classes_.take(probabilities.argmax(axis=1))
-    columns: dict[str, Any] = {model.target or "label": labels.tolist()}
+    classes = model.booster.classes_
+    ours: dict[str, Any] = {"prediction": classes.take(probabilities.argmax(axis=1)).tolist()}
     if proba:
-        for place, label in enumerate(model.booster.classes_.tolist()):
-            columns[f"proba_{label}"] = probabilities[:, place]
-    return from_columns(columns)
+        names = (f"proba_{label}" for label in classes.tolist())
+        ours |= dict(zip(names, probabilities.T, strict=True))
+    theirs = {} if kept is None else kept.to_dict(as_series=False)
+    for name in ours.keys() & theirs.keys():
+        refuse("--keep", f"{name!r} is also the name of a column of the output.")
+    return from_columns({**theirs, **ours})
 
 
 def write(frame: nw.DataFrame, output: Path | None) -> None:

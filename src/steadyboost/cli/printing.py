@@ -27,12 +27,12 @@ def print_json(document: dict[str, Any]) -> None:
 
 
 def grid(titles: Iterable[str], rows: Iterable[Iterable[Any]], **options: Any) -> Table:
-    """A table whose first column is text and whose others are numbers."""
+    """A table whose first column is text, as are those without a title; others are numbers."""
     from rich.table import Table
 
     made = Table(**options)
     for place, title in enumerate(titles):
-        made.add_column(title, justify="right" if place else "left", overflow="fold")
+        made.add_column(title, justify="right" if place and title else "left", overflow="fold")
     for row in rows:
         made.add_row(*map(str, row))
     return made

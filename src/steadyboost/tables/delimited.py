@@ -121,6 +121,7 @@ def _with_pandas(
             na_values=list(GAPS),
             keep_default_na=False,
             index_col=False,
+            skip_blank_lines=False,
             low_memory=False,
         )
 

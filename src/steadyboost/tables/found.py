@@ -29,9 +29,11 @@ class Found:
 
     def sentences(self) -> list[str]:
         """One line each for the size, the categories, the gaps and the doubts."""
-        lines = [f"{self.file}: {self.rows:,} rows, {self.columns:,} columns of features"]
+        lines = [f"{self.file}: {_so_many(self.rows, 'row')}, {_so_many(self.columns, 'feature')}"]
         if self.categorical:
-            told = [f"{name} ({values:,} values)" for name, values in self.categorical.items()]
+            told = [
+                f"{name} ({_so_many(values, 'value')})" for name, values in self.categorical.items()
+            ]
             lines.append(f"categorical: {_few(told)}")
         if self.missing:
             total = sum(self.missing.values())
@@ -57,6 +59,10 @@ def look_at(path: Path, frame: nw.DataFrame, ignored: list[str], categorical: se
         ignored,
         [doubt for doubt in doubts if doubt],
     )
+
+
+def _so_many(count: int, what: str) -> str:
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _few(told: list[str], most: int = 8) -> str:

@@ -35,6 +35,7 @@ class Table:
     weights: np.ndarray | None
     found: Found
     codes: list[str]  # numeric columns that were said to be categories
+    kept: nw.DataFrame | None = None  # columns handed through
 
     @property
     def kinds(self) -> dict[str, str] | None:
@@ -52,6 +53,7 @@ def read_table(
     weights: str | None = None,
     ignore: Collection[str] = (),
     categorical: Collection[str] = (),
+    keep: Collection[str] = (),
     features: Mapping[str, str] | None = None,
     n_features: int | None = None,
 ) -> Table:
@@ -68,6 +70,8 @@ def read_table(
         Columns of the labels and of the weights of rows. A libsvm file has its labels in front.
     ignore, categorical : collection of str, default=()
         Columns to leave out, and columns to take as categories even if they hold numbers.
+    keep : collection of str, default=()
+        Columns to hand through as they are, such as the names of the rows.
     features : dict of str to {"number", "text"}, default=None
         The columns that a model needs, in its order; others are left out.
     n_features : int, default=None
@@ -100,7 +104,7 @@ def read_table(
     if not path.is_file():
         reason = "is a folder, not a file" if path.is_dir() else "there is no such file"
         raise TableError(f"{path}: {reason}.")
-    wanted = Wanted(target, weights, tuple(ignore), tuple(categorical), features)
+    wanted = Wanted(target, weights, tuple(ignore), tuple(categorical), tuple(keep), features)
     if has_own_labels(path):
         return _sparse_table(path, wanted, n_features)
     frame = _read(path, wanted)
@@ -144,14 +148,14 @@ def _read(path: Path, wanted: Wanted) -> nw.DataFrame:
 def _divided(path: Path, frame: nw.DataFrame, wanted: Wanted) -> Table:
     labels = None if wanted.target is None else _labels(path, frame[wanted.target])
     weights = None if wanted.weights is None else _weights(path, frame[wanted.weights])
-    apart = {wanted.target, wanted.weights}
+    apart = {wanted.target, wanted.weights, *wanted.keep}
     names = [name for name in frame.columns if name not in apart]
     X = frame.select(names if wanted.features is None else list(wanted.features))
     if not names:
         raise TableError(f"{path} has no columns of features beside those named.")
     codes = [name for name in wanted.categorical if X[name].dtype != nw.String]
     found = look_at(path, X, list(wanted.ignore), set(wanted.categorical))
-    return Table(X.to_native(), labels, weights, found, codes)
+    return Table(X.to_native(), labels, weights, found, codes, frame.select(wanted.keep))
 
 
 def _labels(path: Path, column: nw.Series) -> np.ndarray:

@@ -19,18 +19,19 @@ class Wanted:
     weights: str | None = None
     ignore: tuple[str, ...] = ()
     categorical: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     features: Mapping[str, str] | None = None
 
     @property
     def kinds(self) -> dict[str, str]:
         """What is known of columns before a look at them."""
-        kinds = dict(self.features or {})
+        kinds = dict.fromkeys(self.keep, TEXT) | dict(self.features or {})
         kinds |= {self.target: TEXT} if self.target else {}
         return kinds | ({self.weights: NUMBER} if self.weights else {})
 
     def columns(self, path: Path, names: Sequence[str]) -> list[str]:
         """Those columns of a file that are to be read, in its order; all that is named is there."""
-        for name in (self.target, self.weights, *self.ignore, *self.categorical):
+        for name in (self.target, self.weights, *self.ignore, *self.categorical, *self.keep):
             if name is not None and name not in names:
                 raise TableError(f"{path} has no column {name!r}{nearest(name, names)}")
         lacking = [name for name in self.features or () if name not in names]
@@ -47,12 +48,15 @@ def nearest(name: str, names: Sequence[str]) -> str:
     close = difflib.get_close_matches(name.lower(), lower, n=1)
     if close:
         return f"; did you mean {lower[close[0]]!r}?"
-    shown = ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
-    return f"; there are {shown}."
+    return f"; there are {_few(names)}."
+
+
+def _few(names: Sequence[str], most: int = 8) -> str:
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*map(repr, names[:most]), *more])
 
 
 def _lacks(path: Path, lacking: list[str], names: Sequence[str]) -> str:
     if len(lacking) == 1:
         return f"{path} lacks the column {lacking[0]!r} of the model{nearest(lacking[0], names)}"
-    shown = ", ".join(map(repr, lacking[:8])) + (", ..." if len(lacking) > 8 else "")
-    return f"{path} lacks {len(lacking)} columns of the model: {shown}."
+    return f"{path} lacks {len(lacking)} columns of the model: {_few(lacking)}."

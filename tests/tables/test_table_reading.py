@@ -54,7 +54,7 @@ def test_what_was_found_is_reported(pets):
     assert found.ignored == ["born"]
     assert found.doubts == []
     assert found.sentences() == [
-        "pets.csv: 4 rows, 4 columns of features",
+        "pets.csv: 4 rows, 4 features",
         "categorical: fur (2 values), tame (2 values)",
         "missing values: 3 in weight (1), fur (1), legs (1)",
         "not used: born",
@@ -161,10 +161,18 @@ def test_libsvm_stays_sparse():
     np.testing.assert_array_equal(table.X.toarray(), [[0.5, 0, 2], [0, 1, 0], [0, 0, 0]])
     assert table.labels.tolist() == ["1", "-1", "1"]
     assert read_table("t.libsvm", n_features=9).X.shape == (3, 9)
-    assert table.found.sentences() == ["t.libsvm: 3 rows, 3 columns of features"]
+    assert table.found.sentences() == ["t.libsvm: 3 rows, 3 features"]
 
 
 def test_neither_library_is_told_with_the_remedy(no_library):
     Path("t.csv").write_text(PETS)
     with pytest.raises(TableError, match=r"polars or pandas.*pip install 'steadyboost\[tables\]'"):
         read_table("t.csv")
+
+
+def test_empty_lines_are_rows_without_values(library):
+    """Rows keep their places, so that predictions do too."""
+    Path("t.csv").write_text("a,b\n1,2\n\n3,4\n")
+    table = read_table("t.csv")
+    assert no_nan(columns(table)["a"]) == [1, None, 3]
+    assert table.found.missing == {"a": 1, "b": 1}

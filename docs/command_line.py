@@ -1,0 +1,39 @@
+"""Run the commands of ``docs/command-line.md`` and put their output into it.
+
+``python docs/command_line.py`` does it with the ``steadyboost`` of the path, as a reader would.
+"""
+
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+PAGE = Path(__file__).with_name("command-line.md")
+PYTHON = re.compile(r"^```python\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+CONSOLE = re.compile(r"(?<=^```console\n)(.*?)(?=^```)", flags=re.DOTALL | re.MULTILINE)
+
+
+def run_shell(command, folder):
+    """What a command prints, of both kinds."""
+    done = subprocess.run(
+        command, shell=True, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    return done.stdout
+
+
+def filled(text, run, folder):
+    """The page with the output of ``run(command, folder)`` below each command."""
+    for block in PYTHON.findall(text):
+        subprocess.run(["python", "-c", block], cwd=folder, check=True)
+
+    def answer(block):
+        commands = re.findall(r"^\$ (.*)$", block[0], flags=re.MULTILINE)
+        return "\n".join(f"$ {line}\n{run(line, folder)}" for line in commands)
+
+    return CONSOLE.sub(answer, text)
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        page = filled(PAGE.read_text(encoding="utf-8"), run_shell, folder)
+    PAGE.write_text(page, encoding="utf-8")
