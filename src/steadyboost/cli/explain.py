@@ -12,36 +12,31 @@ from steadyboost.cli.outputs import refuse
 from steadyboost.cli.printing import console, grid, print_json
 
 SHOWN_ROUNDS = 8  # of the history
+WIDEST_BAR = 30
 SHOWN_LINES = 40  # of a hypothesis
 ModelFile = Annotated[Path, typer.Argument(help="A model file, such as fit writes.")]
 Top = Annotated[int, typer.Option(min=1, help="How many features to list.")]
-Round = Annotated[int, typer.Option(help="The round whose hypothesis to show in words.")]
+Round = Annotated[int, typer.Option("--round", help="The round whose hypothesis to show in words.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
-def explain(model: ModelFile, top: Top = 15, round: Round = 1, json: Round = Annotated[int, typer.Option(help="The round whose hypothesis to show in words.")]
-Json = False) -> None:
+def explain(model: ModelFile, top: Top = 15, round_: Round = 1, json: Json = False) -> None:
     """Show what a model is made of: parameters, important features, rounds, a hypothesis."""
     loaded = load_model(model)
-    if not 1 <= round <= loaded.booster.n_iter_:
-        refuse("--round", f"{round} is not from 1 to {loaded.booster.n_iter_}.")
+    if not 1 <= round_ <= loaded.booster.n_iter_:
+        refuse("--round", f"{round_} is not from 1 to {loaded.booster.n_iter_}.")
     if json:
-        print_json(document(loaded, round))
+        print_json(document(loaded, round_))
         return
     page = console()
     for line in head(loaded):
         page.print(line)
-    ranked = importances(loaded)
-    rows = [
-        [name, f"{share:.1%}", "█" * round(30 * share / (ranked[0][1] or 1))]
-        for name, share in ranked[:top]
-    ]
-    page.print(grid(("feature", "importance", ""), rows))
+    page.print(importance_grid(loaded, top))
     page.print(history_grid(loaded.booster))
-    page.print(hypothesis(loaded.booster, round), markup=False, soft_wrap=True)
+    page.print(hypothesis(loaded.booster, round_), markup=False, soft_wrap=True)
 
 
-def document(model: Model, round: int) -> dict[str, Any]:
+def document(model: Model, round_: int) -> dict[str, Any]:
     """All of it, for machines."""
     from steadyboost.exports import export_text
 
@@ -55,7 +50,7 @@ def document(model: Model, round: int) -> dict[str, Any]:
         "params": changed(booster),
         "importances": dict(importances(model)),
         "history": list(booster.history_),
-        "hypothesis": export_text(booster, round - 1),
+        "hypothesis": export_text(booster, round_ - 1),
     }
 
 
@@ -88,6 +83,16 @@ def importances(model: Model) -> list[tuple[str, float]]:
     return sorted(shares, key=lambda share: -share[1])
 
 
+def importance_grid(model: Model, top: int) -> Any:
+    """The first features, with bars."""
+    ranked = importances(model)[:top]
+    longest = ranked[0][1] or 1
+    bars = (WIDEST_BAR * share / longest for _, share in ranked)
+    shown = zip(ranked, bars, strict=True)
+    rows = [[name, f"{share:.1%}", "█" * round(bar)] for (name, share), bar in shown]
+    return grid(("feature", "importance", ""), rows)
+
+
 def history_grid(booster: Any) -> Any:
     """Some rounds of the history, from the first to the last that the model holds."""
     records = booster.history_[: booster.n_iter_]
@@ -98,11 +103,11 @@ def history_grid(booster: Any) -> Any:
     return grid([name.replace("_", " ") for name in names], rows)
 
 
-def hypothesis(booster: Any, round: int) -> str:
+def hypothesis(booster: Any, round_: int) -> str:
     """What the weak learner answered in a round, cut short."""
     from steadyboost.exports import export_text
 
-    lines = export_text(booster, round - 1).splitlines()
+    lines = export_text(booster, round_ - 1).splitlines()
     more = len(lines) - SHOWN_LINES
     return "\n".join([*lines[:SHOWN_LINES], *([f"... and {more} more lines"] if more > 0 else [])])
 
