@@ -28,7 +28,7 @@ def test_table_page_and_csv():
     files = ("--html", "page.html", "-o", "table.csv")
     result = call("iris.csv", "--target", "target", *SMALL, *files)
     assert result.exit_code == 0, result.output
-    assert "iris.csv: 150 rows, 4 columns of features" in result.stdout
+    assert "iris.csv: 150 rows" in result.stdout
     assert "SAMME" in result.stdout
     assert "has the fewest errors" in result.stdout
     assert "Page: page.html" in result.stdout

@@ -56,6 +56,7 @@ def test_errors_are_counted_on_the_labels_as_given():
     tree, none = found.standings
     assert (tree.name, tree.is_best, tree.p_value) == ("tree", True, None)
     assert none.error == pytest.approx(2 / 3, abs=0.02)
+    assert none.balanced_error == pytest.approx(2 / 3)
     assert none.p_value < 0.001
     assert (tree.rank, none.rank) == (1, 2)
     assert [run.confusion.sum() for run in found.finished[0].runs] == [50, 50, 50]

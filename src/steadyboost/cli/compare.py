@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from steadyboost.comparison import Comparison, Standing
     from steadyboost.comparison.run import Tell
 
-TITLES = ("method", "error, %", "± sd", "log-loss", "mean rank", "p", "fit, s")
+TITLES = ("method", "error, %", "± sd", "balanced, %", "log-loss", "mean rank", "p", "fit, s")
+LEGEND = "° another library; ~ the difference to the best may be chance"
 Noise = Annotated[
     float, typer.Option(callback=check_noise, help="Share of training labels made wrong.")
 ]
@@ -147,7 +148,7 @@ def tell_results(found: Comparison, data: Path, json: bool, files: dict[str, Pat
         print_json({"data": str(data), **found.to_dict(), "remarks": found.remarks(), **written})
         return
     page = console()
-    page.print(grid(TITLES, map(_row, found.standings)))
+    page.print(grid(TITLES, map(_row, found.standings), caption=LEGEND, caption_justify="left"))
     for sentence in (*found.conclusions(), *found.remarks()):
         page.print(sentence, markup=False)
     for name, path in written.items():
@@ -161,6 +162,7 @@ def _row(standing: Standing) -> list[str]:
         standing.name + ("" if standing.is_ours else " °"),
         f"{100 * standing.error:.2f}",
         f"{100 * standing.error_sd:.2f}",
+        f"{100 * standing.balanced_error:.2f}",
         loss,
         f"{standing.rank:.1f}",
         p + (" ~" if standing.is_close and not standing.is_best else ""),

@@ -78,6 +78,11 @@ class MethodResult:
         confusion = np.sum([run.confusion for run in self.runs], axis=0)
         return 1 - np.diag(confusion) / np.maximum(confusion.sum(axis=1), 1)
 
+    @property
+    def balanced_error(self) -> float:
+        """Mean of the errors of the classes."""
+        return float(self.class_errors.mean())
+
 
 @dataclass(frozen=True)
 class Standing:
@@ -91,6 +96,7 @@ class Standing:
     is_ours: bool
     error: float
     error_sd: float
+    balanced_error: float
     log_loss: float | None
     fit_seconds: float
     predict_seconds: float
@@ -140,6 +146,7 @@ class Comparison:
             result.is_ours,
             found.mean,
             found.sd or 0.0,
+            result.balanced_error,
             loss.mean if loss else None,
             float(result.fit_seconds.mean()),
             float(np.mean([run.predict_seconds for run in result.runs])),
