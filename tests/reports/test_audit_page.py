@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 from html_pages import Checker, needs_no_network
-from made_up import MadeUpAudit, features
+from made_up_reports import MadeUpAudit, features
 
 from steadyboost.reports.audit import MOST_ROWS, audit_page
 

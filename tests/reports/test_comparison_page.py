@@ -1,6 +1,6 @@
 """The page of a comparison."""
 
-import made_up
+import made_up_reports as made_up
 import pytest
 from html_pages import Checker, needs_no_network
 

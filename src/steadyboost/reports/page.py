@@ -28,8 +28,9 @@ def html_page(title: str, heading: str, made_by: str, parts: Iterable[str]) -> s
 
 
 def made_by(command: str) -> str:
-    """The line below the heading."""
-    return f"{command} · SteadyBoost {__version__}, {datetime.now(UTC):%Y-%m-%d}"
+    """The line below the heading: the command, if it was one, the version and the date."""
+    ours = f"SteadyBoost {__version__}, {datetime.now(UTC):%Y-%m-%d}"
+    return f"{command} · {ours}" if command else ours
 
 
 def _resource(name: str) -> str:
