@@ -150,6 +150,8 @@ def test_bad_numbers_are_refused(options, words):
 def test_bad_data_are_refused():
     with pytest.raises(ValueError, match="one class '1'"):
         compare(X, np.ones(150, dtype=int), TREES)
+    with pytest.raises(ValueError, match="50 classes, and none has the 5 rows"):
+        compare(X, np.arange(150) // 3, TREES)
     with pytest.raises(ValueError, match=r"X has shape \(150,\)"):
         compare(X[:, 0], Y, TREES)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

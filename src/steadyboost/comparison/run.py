@@ -85,16 +85,14 @@ def compare(
     labels = check_labels(y, features.numbers)
     _check_numbers(noise, folds, repeats, len(labels))
     classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) < 2:
-        raise ValueError(
-            f"y has the one class {str(classes[0])!r}; a comparison needs at least two."
-        )
+    counts = np.bincount(codes)
+    _check_classes(classes, counts, folds)
     chosen = choose(methods)
     setting = Setting(
         features.n_rows,
         features.n_columns,
         classes,
-        np.bincount(codes),
+        counts,
         noise,
         kind,
         folds,
@@ -113,6 +111,17 @@ def _check_numbers(noise: float, folds: int, repeats: int, n_rows: int) -> None:
         raise ValueError(f"folds={folds!r} must be between 2 and the number of rows, {n_rows}.")
     if repeats < 1:
         raise ValueError(f"repeats={repeats!r} must be at least 1.")
+
+
+def _check_classes(classes: np.ndarray, counts: np.ndarray, folds: int) -> None:
+    if len(classes) < 2:
+        name = str(classes[0])
+        raise ValueError(f"y has the one class {name!r}; a comparison needs at least two.")
+    if counts.max() < folds:
+        raise ValueError(
+            f"y has {len(classes):,} classes, and none has the {folds} rows that folds={folds} "
+            "needs; is this the column of the labels?"
+        )
 
 
 def _silent(what: str, done: int, total: int) -> None:

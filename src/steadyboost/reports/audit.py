@@ -20,6 +20,14 @@ STEP = 25  # suspects shown at first
 DOUBTFUL = 20  # rows shown where no label looks wrong
 N_BINS = 40
 GIVEN, SUGGESTED = 2, 3  # places of these columns, by which the table is filtered
+CLASS_COLUMNS = (
+    Column("class", is_number=False),
+    Column("rows", high_first=True),
+    Column("wrong, / estimated", high_first=True),
+    Column("%", high_first=True),
+    Column("suspects", high_first=True),
+    Column("look most like", is_number=False),
+)
 READ = (
     "The score says how well the given label fits what a model, trained without this row, makes of "
     "it: 0 not at all, 1 perfectly. A suspect is a row to look at, not a proof: rare but right "
@@ -134,34 +142,24 @@ def _are_numbers(values: list[list[str]], column: int) -> bool:
 
 
 def _by_class(audit: LabelAudit) -> list[str]:
-    given = Counter(audit.given.tolist())
-    pairs = _pairs(audit)
+    counts, pairs = Counter(audit.given.tolist()), _pairs(audit)
     rows = []
     for label in audit.classes.tolist():
-        wrong, share = audit.n_wrong_per_class[label], 0.0
-        if given[label]:
-            share = 100 * wrong / given[label]
-        own = Counter({pair[1]: count for pair, count in pairs.items() if pair[0] == label})
-        often = ", ".join(f"{other} ({count:,})" for other, count in own.most_common(3))
-        rows.append(
-            [
-                text(label),
-                text(f"{given[label]:,}", given[label]),
-                text(f"{round(wrong):,}", float(wrong)),
-                text(f"{share:.1f}", share),
-                text(f"{own.total():,}", own.total()),
-                text(often),
-            ]
-        )
-    columns = [
-        Column("class", is_number=False),
-        Column("rows", high_first=True),
-        Column("wrong, / estimated", high_first=True),
-        Column("%", high_first=True),
-        Column("suspects", high_first=True),
-        Column("look most like", is_number=False),
+        like = Counter({other: count for (given, other), count in pairs.items() if given == label})
+        rows.append(_class_row(label, counts[label], audit.n_wrong_per_class[label], like))
+    return ["<h2>By class</h2>", data_table("classes", CLASS_COLUMNS, rows, step=2 * STEP)]
+
+
+def _class_row(label: Any, n: int, wrong: float, like: Counter[Any]) -> list[Cell]:
+    share = 100 * wrong / max(n, 1)
+    return [
+        text(label),
+        text(f"{n:,}", n),
+        text(f"{wrong:,.0f}", float(wrong)),
+        text(f"{share:.1f}", share),
+        text(f"{like.total():,}", like.total()),
+        text(", ".join(f"{other} ({count:,})" for other, count in like.most_common(3))),
     ]
-    return ["<h2>By class</h2>", data_table("classes", columns, rows, step=2 * STEP)]
 
 
 def _pairs(audit: LabelAudit) -> Counter[tuple[Any, Any]]:
