@@ -22,7 +22,6 @@ OURS, PEERS = "SteadyBoost", "other library"
 MOST_CLASSES = 40  # that a table of errors by class shows
 COLUMNS = (
     Column("method", is_number=False),
-    Column("from", is_number=False, choices=(OURS, PEERS)),
     Column("error, %", hint="Share of test rows called wrongly, mean and deviation over the folds"),
     Column("± sd", hint="Standard deviation of the error over the folds"),
     Column("balanced, %", hint="Mean of the errors of the classes, as if all were equally large"),
@@ -31,6 +30,7 @@ COLUMNS = (
     Column("p against the best", hint="Corrected resampled t-test of the errors", high_first=True),
     Column("fit, s", hint="Seconds to train, in the mean of the folds"),
     Column("predict, s", hint="Seconds to predict the test rows"),
+    Column("from", is_number=False, choices=(OURS, PEERS)),
 )
 NOTE = (
     "Methods have their default parameters, unless given others. The p-value is that of the "
@@ -86,7 +86,6 @@ def _row(standing: Standing) -> list[Cell]:
     loss = standing.log_loss
     return [
         text(standing.name),
-        text(OURS if standing.is_ours else PEERS),
         text(f"{percent:.2f}", percent),
         text(f"{sd:.2f}", sd),
         text(f"{100 * standing.balanced_error:.2f}", standing.balanced_error),
@@ -95,6 +94,7 @@ def _row(standing: Standing) -> list[Cell]:
         _p_cell(standing),
         text(f"{standing.fit_seconds:.2f}", standing.fit_seconds),
         text(f"{standing.predict_seconds:.2f}", standing.predict_seconds),
+        text(OURS if standing.is_ours else PEERS),
     ]
 
 
