@@ -13,7 +13,7 @@ from steadyboost.cli.printing import console, grid, print_json
 
 SHOWN_ROUNDS = 8  # of the history
 WIDEST_BAR = 30
-SHOWN_LINES = 40  # of a hypothesis
+SHOWN_LINES = 30  # of a hypothesis
 ModelFile = Annotated[Path, typer.Argument(help="A model file, such as fit writes.")]
 Top = Annotated[int, typer.Option(min=1, help="How many features to list.")]
 Round = Annotated[int, typer.Option("--round", help="The round whose hypothesis to show in words.")]
