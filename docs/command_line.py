@@ -24,8 +24,8 @@ def run_shell(command, folder):
 
 def filled(text, run, folder):
     """The page with the output of ``run(command, folder)`` below each command."""
-    for block in PYTHON.findall(text):
-        subprocess.run(["python", "-c", block], cwd=folder, check=True)
+    code = "\n".join(PYTHON.findall(text))
+    subprocess.run(["python", "-c", code], cwd=folder, check=True)
 
     def answer(block):
         commands = re.findall(r"^\$ (.*)$", block[0], flags=re.MULTILINE)
