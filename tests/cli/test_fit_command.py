@@ -160,3 +160,25 @@ def test_as_a_program_of_its_own(train):
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.endswith("Model: m.sb\n")
+
+
+def test_pandas_makes_the_same_model_and_predictions(train, test_rows, works, monkeypatch):
+    import importlib.util
+
+    options = ("-t", "kind", "-b", "samme", "--rounds", "3", "--categorical", "plot")
+    works("fit", train, *options, "-o", "polars.sb")
+    expected = works("predict", "polars.sb", test_rows)
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == "polars" else real(n))
+    works("fit", train, *options, "-o", "pandas.sb")
+    assert works("predict", "pandas.sb", test_rows) == expected
+    assert Path("pandas.sb").read_bytes() == Path("polars.sb").read_bytes()
+
+
+def test_an_interrupt_leaves_nothing(train, call, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SAMMEClassifier, "fit", interrupted)
+    assert call("fit", train, "-t", "kind", *QUICK).exit_code == 130
+    assert list(Path().iterdir()) == []

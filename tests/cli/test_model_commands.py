@@ -40,6 +40,18 @@ def test_a_column_of_few_numbers_is_still_text(model, works):
     assert len(works("predict", model, "one.csv").splitlines()) == 2
 
 
+def test_values_that_the_model_does_not_know_are_told(model, call):
+    Path("new.csv").write_text("plot,height,soil\n2,1,marsh\n1,1,clay\n9,1,peat\n")
+    told = call("predict", model, "new.csv")
+    assert told.stderr.splitlines() == [
+        "note: column 'soil' has values in 2 rows that the model does not know, such as 'marsh'; "
+        "they count as missing",
+        "note: column 'plot' has values in 1 row that the model does not know, such as '9'; "
+        "they count as missing",
+    ]
+    assert len(told.stdout.splitlines()) == 4
+
+
 def test_columns_are_handed_through(model, works, complains):
     Path("new.csv").write_text("id,height,soil,plot\n007,1,clay,1\nb,-1,sand,2\n")
     told = rows(works("predict", model, "new.csv", "--keep", "id", "--keep", "soil"))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steadyboost.cli.models import load_model
+from steadyboost.cli.options import Json, ModelFile
 from steadyboost.cli.printing import console, grid, print_json
 from steadyboost.cli.shell import told_in_one_sentence
 
@@ -15,12 +16,10 @@ if TYPE_CHECKING:
     from steadyboost.evaluation import Evaluation
 
 MOST_CLASSES = 20  # whose confusion fits a page
-ModelFile = Annotated[Path, typer.Argument(help="A model file, such as fit writes.")]
 TestRows = Annotated[Path, typer.Argument(help="Rows with labels, in any format that fit takes.")]
 Target = Annotated[
     str | None, typer.Option("--target", "-t", help="The column of the labels; else that of fit.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def evaluate(model: ModelFile, data: TestRows, target: Target = None, json: Json = False) -> None:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from steadyboost.cli.models import Model, load_model
+from steadyboost.cli.options import Json, ModelFile
 from steadyboost.cli.outputs import refuse
 from steadyboost.cli.printing import console, grid, print_json
 
 SHOWN_ROUNDS = 8  # of the history
 WIDEST_BAR = 30
 SHOWN_LINES = 30  # of a hypothesis
-ModelFile = Annotated[Path, typer.Argument(help="A model file, such as fit writes.")]
 Top = Annotated[int, typer.Option(min=1, help="How many features to list.")]
 Round = Annotated[int, typer.Option("--round", help="The round whose hypothesis to show in words.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
 def explain(model: ModelFile, top: Top = 15, round_: Round = 1, json: Json = False) -> None:
@@ -96,8 +94,8 @@ def importance_grid(model: Model, top: int) -> Any:
 def history_grid(booster: Any) -> Any:
     """Some rounds of the history, from the first to the last that the model holds."""
     records = booster.history_[: booster.n_iter_]
-    step = max(1, -(-len(records) // SHOWN_ROUNDS))
-    chosen = [*records[::-1][::step]][::-1]
+    last, shown = len(records) - 1, min(len(records), SHOWN_ROUNDS)
+    chosen = [records[place * last // max(shown - 1, 1)] for place in range(shown)]
     names = [name for name in booster.history_.columns if _is_number(records[-1].get(name))]
     rows = [[_cell(record.get(name)) for name in names] for record in chosen]
     return grid([name.replace("_", " ") for name in names], rows)

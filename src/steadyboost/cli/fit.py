@@ -10,6 +10,7 @@ import typer
 
 from steadyboost.cli.boosters import DEFAULT_BOOSTER, complete_booster, make_booster
 from steadyboost.cli.models import save_model
+from steadyboost.cli.options import Force, Json, Seed
 from steadyboost.cli.outputs import check_output
 from steadyboost.cli.printing import print_json
 from steadyboost.cli.shell import told_in_one_sentence
@@ -46,10 +47,7 @@ Ignore = Annotated[list[str] | None, typer.Option(help="A column to leave out; r
 Categorical = Annotated[
     list[str] | None, typer.Option(help="A column of categories that are numbers; repeat.")
 ]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Source of chance.")]
 Jobs = Annotated[int, typer.Option(min=0, help="Threads; 0 for one per processor.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
 def fit(

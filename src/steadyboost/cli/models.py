@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
+
 from steadyboost.cli.shell import Failure, told_in_one_sentence
 
 if TYPE_CHECKING:
@@ -42,7 +44,24 @@ class Model:
                 features=self.kinds,
                 n_features=self.booster.n_features_in_,
             )
-        return table if self.kinds else self._unnamed(path, table)
+        if self.kinds is None:
+            return self._unnamed(path, table)
+        for sentence in self.news(table):
+            typer.echo(f"note: {sentence}", err=True)
+        return table
+
+    def news(self, table: Table) -> list[str]:
+        """What a table has that the model has not seen."""
+        import narwhals.stable.v2 as nw
+
+        frame = nw.from_native(table.X)
+        told = []
+        for name, known in zip(frame.columns, self.booster._encoder.categories, strict=True):
+            values = frame[name].drop_nulls()
+            if known and values.dtype == nw.String:
+                new = values.filter(~values.is_in(known))
+                told += [_unknown(name, new[0], len(new))] if len(new) else []
+        return told
 
     def _unnamed(self, path: Path, table: Table) -> Table:
         """Columns in the order of the file, for a model that was fitted without names."""
@@ -54,6 +73,14 @@ class Model:
         if hasattr(table.X, "to_numpy"):
             return replace(table, X=table.X.to_numpy())
         return table
+
+
+def _unknown(column: str, value: str, rows: int) -> str:
+    where = "1 row" if rows == 1 else f"{rows:,} rows"
+    return (
+        f"column {column!r} has values in {where} that the model does not know, such as "
+        f"{value!r}; they count as missing"
+    )
 
 
 def _kind(categories: list[Any] | None) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steadyboost.cli.models import Model, load_model
+from steadyboost.cli.options import Force, ModelFile
 from steadyboost.cli.outputs import check_output, refuse
 from steadyboost.cli.shell import told_in_one_sentence
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     import narwhals.stable.v2 as nw
     import numpy as np
 
-ModelFile = Annotated[Path, typer.Argument(help="A model file, such as fit writes.")]
 NewRows = Annotated[Path, typer.Argument(help="Rows to predict, in any format that fit takes.")]
 Output = Annotated[
     Path | None,
@@ -24,7 +24,6 @@ Output = Annotated[
 ]
 Proba = Annotated[bool, typer.Option("--proba", help="A column of probabilities for each class.")]
 Keep = Annotated[list[str] | None, typer.Option(help="A column to hand through; repeat.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
 
 def predict(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -31,13 +30,12 @@ def _typed(path: Path, column: nw.Series, kind: str | None) -> nw.Series:
         return _finite(path, column)
     text = as_text(column)
     try:
-        return _finite(path, text.cast(nw.Float64))
-    except TableError:
-        raise
+        numbers = _as_numbers(text)
     except Exception:  # each library has errors of its own
         if kind == NUMBER:
             _blame_a_row(path, text)
         return text
+    return _finite(path, numbers)
 
 
 def as_text(column: nw.Series) -> nw.Series:
@@ -63,12 +61,19 @@ def _written(column: nw.Series) -> nw.Series:
     return nw.new_series(column.name, texts, nw.String, backend=column.implementation)
 
 
-def is_number(text: Any) -> bool:
+def _as_numbers(text: nw.Series) -> nw.Series:
+    if text.str.contains("_", literal=True).any():  # 1_000 is a number in Python alone
+        raise ValueError("a number has no underscores")
+    return text.cast(nw.Float64)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number, as libraries other than Python's own see it."""
     try:
         float(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text
 
 
 def _blame_a_row(path: Path, text: nw.Series) -> None:
@@ -100,7 +105,7 @@ def missing_in(column: nw.Series) -> int:
 
 def doubts_about(column: nw.Series, most: int) -> str | None:
     """What makes it doubtful that a column of text is one of categories."""
-    values = [value for value in column.unique().to_list() if value is not None]
+    values = column.drop_nulls().unique().to_list()
     odd = [value for value in values if not is_number(value)]
     if len(values) >= 10 and len(odd) <= len(values) / 10:
         row = column.to_list().index(odd[0]) + 1

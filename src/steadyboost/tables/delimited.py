@@ -74,7 +74,11 @@ def read_rows(
     """The wanted columns; those in ``text`` as they are written, others as numbers if may be."""
     read = _with_polars if backend() == "polars" else _with_pandas
     try:
-        return read(path, header, text, wanted)
+        frame = read(path, header, text, wanted)
+        truths = [name for name in frame.columns if _holds_truths(frame[name])]
+        if truths:
+            frame = frame.with_columns(*read(path, header, truths, truths).iter_columns())
+        return frame
     except Exception as error:  # each library has errors of its own
         with open_text(path) as lines:
             _blame_a_row(path, header, lines)
@@ -111,26 +115,28 @@ def _with_pandas(
 ) -> nw.DataFrame:
     import pandas
 
-    def read(as_written: Collection[str]) -> pandas.DataFrame:
-        return pandas.read_csv(
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pandas.errors.ParserWarning)
+        frame = pandas.read_csv(
             path,
             sep=header.separator,
             header=0,
             names=header.names,
-            dtype=dict.fromkeys(as_written, str),
+            dtype=dict.fromkeys(text, str),
             na_values=list(GAPS),
             keep_default_na=False,
             index_col=False,
             skip_blank_lines=False,
             low_memory=False,
         )
+    return nw.from_native(frame[[name for name in header.names if name in wanted]])
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pandas.errors.ParserWarning)
-        frame = read(text)
-        truths = [name for name, kind in frame.dtypes.items() if kind.kind == "b"]
-        frame = read({*text, *map(str, truths)}) if truths else frame
-        return nw.from_native(frame[[name for name in header.names if name in wanted]])
+
+def _holds_truths(column: nw.Series) -> bool:
+    """Whether texts were taken for truth values, so that how they are written is lost."""
+    if column.dtype == nw.Object:
+        return any(isinstance(value, bool) for value in column.unique().to_list())
+    return column.dtype == nw.Boolean
 
 
 def _blame_a_row(path: Path, header: Header, lines: TextIO) -> None:
