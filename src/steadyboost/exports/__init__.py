@@ -6,6 +6,8 @@ Names load on first use; those that need another library say which extra has it.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from steadyboost.exports.extras import explained
+
 if TYPE_CHECKING:
     from steadyboost.exports.graphviz import export_graphviz
     from steadyboost.exports.onnx import onnx_inputs, to_onnx
@@ -23,7 +25,6 @@ _HOME = {
     "to_onnx": "onnx",
     "to_treelite": "treelite",
 }
-_EXTRAS = {"onnx": "onnx", "skl2onnx": "onnx", "shap": "shap", "treelite": "treelite"}
 
 __all__ = [
     "encode",
@@ -42,13 +43,7 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(f"steadyboost.exports.{_HOME[name]}"), name)
     except ModuleNotFoundError as error:
-        if error.name not in _EXTRAS:
-            raise
-        raise ImportError(
-            f"{name} needs the library {error.name}; install it by: "
-            f"pip install 'steadyboost[{_EXTRAS[error.name]}]'",
-            name=error.name,
-        ) from error
+        raise explained(error, name) from error
 
 
 def __dir__() -> list[str]:

@@ -26,11 +26,6 @@ class Member:
     tree: GrownTree
     values: np.ndarray
 
-    @property
-    def columns(self) -> list[int]:
-        """Columns of scores that it adds to; at least one."""
-        return np.flatnonzero(self.values[self.tree.is_leaf].any(axis=0)).tolist() or [0]
-
 
 def check_model(model: Any, form: str) -> None:
     """Refuse what cannot be exported, before any work is done."""

@@ -103,8 +103,8 @@ def write(model: Any, graph: Graph, table: Table, names: list[str]) -> list[Valu
     trees = members(model)
     table.collect(trees)
     rows = table.rows(graph)
-    total = scanned if needs_order(model, trees) else _summed
-    scores = total(model, graph, table, trees, rows)
+    way = scanned if needs_order(model, trees) else _voted if _answer_either(trees) else _summed
+    scores = way(model, graph, table, trees, rows)
     link = link_of(model)
     seen = graph.product(scores, link.matrix)
     _linked(graph, link.kind, seen, names[1])
@@ -123,13 +123,34 @@ def write(model: Any, graph: Graph, table: Table, names: list[str]) -> list[Valu
 
 
 def _summed(model: Any, graph: Graph, table: Table, trees: list[Member], rows: str) -> str:
-    """Sums over trees; a tree is written once for each column of scores that it adds to."""
+    """Sums over trees."""
     forest = Forest(model.n_outputs())
     for member in trees:
-        tree = threshold_tree(member.tree, table.runs)
-        for column in member.columns:
-            forest.add(tree, member.values[:, column], column)
+        forest.add(threshold_tree(member.tree, table.runs), member.values)
     return forest.write(graph, rows)
+
+
+def _answer_either(trees: list[Member]) -> bool:
+    """Whether each tree has two answers, of which one adds to several classes."""
+    of_leaves = [member.values[member.tree.is_leaf] for member in trees]
+    if max(int((own != 0).sum(axis=1).max()) for own in of_leaves) < 2:
+        return False
+    return all(len(np.unique(own, axis=0)) <= 2 for own in of_leaves)
+
+
+def _voted(model: Any, graph: Graph, table: Table, trees: list[Member], rows: str) -> str:
+    """As ``_summed``: trees say which of their answers it is, and a matrix what those add."""
+    forest, base, change = Forest(len(trees)), np.zeros(model.n_outputs()), []
+    for number, member in enumerate(trees):
+        first, last = np.unique(member.values[member.tree.is_leaf], axis=0)[[0, -1]]
+        base += first
+        change.append(last - first)
+        is_last = (member.values == last).all(axis=1) & (first != last).any()
+        forest.add(
+            threshold_tree(member.tree, table.runs), is_last[:, None].astype(float), first=number
+        )
+    votes = forest.write(graph, rows)
+    return graph.add("Add", graph.product(votes, np.array(change)), graph.constant(base[None, :]))
 
 
 def _linked(graph: Graph, kind: str, seen: str, name: str) -> None:

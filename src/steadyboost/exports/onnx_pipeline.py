@@ -3,6 +3,7 @@
 from onnx import ModelProto, TensorProto, compose, helper
 from sklearn.pipeline import Pipeline
 
+from steadyboost.exports.extras import explained
 from steadyboost.exports.onnx_columns import MATRIX, NUMBERS
 from steadyboost.exports.onnx_graph import OPSETS
 
@@ -11,8 +12,11 @@ PREFIX = "booster_"  # of the names in the booster's graph
 
 def front_of(pipeline: Pipeline, dtype: str) -> ModelProto:
     """All steps but the last, from a matrix ``X`` to the matrix that the booster sees."""
-    import skl2onnx
-    from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+    try:
+        import skl2onnx  # slow to import, and of no use without a pipeline
+        from skl2onnx.common.data_types import DoubleTensorType, FloatTensorType
+    except ModuleNotFoundError as error:
+        raise explained(error, "to_onnx of a pipeline") from error
 
     kind = DoubleTensorType if dtype == "float64" else FloatTensorType
     shape = [None, pipeline.n_features_in_]

@@ -39,8 +39,7 @@ def scanned(model: Any, graph: Graph, table: Table, trees: list[Member], rows: s
     forest = Forest(n_rounds * width)
     for member in trees:
         planted = threshold_tree(member.tree, table.runs)
-        for column in member.columns:
-            forest.add(planted, member.values[:, column], member.round * width + column)
+        forest.add(planted, member.values, member.round * width)
     votes = graph.add("Reshape", forest.write(graph, rows), graph.constant([-1, n_rounds, width]))
     votes = graph.add("Transpose", votes, perm=[1, 0, 2])
     first = graph.add("Gather", votes, graph.constant(0), axis=0)

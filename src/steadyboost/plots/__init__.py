@@ -90,7 +90,7 @@ def __getattr__(name: str) -> Any:
     try:
         return getattr(import_module(f"steadyboost.plots.{home}"), name)
     except ModuleNotFoundError as error:
-        if error.name != "matplotlib":
+        if (error.name or "").partition(".")[0] != "matplotlib":
             raise
         raise ImportError(
             f"{name} needs matplotlib; install it by: pip install 'steadyboost[plots]'",

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MultipleLocator
 
 from steadyboost.plots.style import (
     COLORS,
@@ -16,15 +17,16 @@ from steadyboost.plots.style import (
     percent_axis,
 )
 
-AREA = 140.0  # square points of a marker that stands for all rows
+AREA, LEAST_AREA = 200.0, 10.0  # square points of markers of all rows, and of few
+FEW = 10  # rows below which a bin says too little to be drawn
 
 
 class Reliability(NamedTuple):
-    """Of bins that have rows: how sure, how often right, and the share of rows; and the ECE."""
+    """Of bins that have rows: how sure, how often right, and how many rows; and the ECE."""
 
     confidence: np.ndarray
     accuracy: np.ndarray
-    share: np.ndarray
+    n_rows: np.ndarray
     error: float
 
 
@@ -32,8 +34,8 @@ class CalibrationDisplay(Display):
     """How often predictions are right by how sure the model is, one line per model.
 
     Rows are put in bins of equal width by the probability of the predicted class; the area of a
-    marker is the share of the rows in its bin. The expected calibration error (ECE) is the mean
-    gap to the diagonal [1]_.
+    marker is the share of the rows in its bin, and bins of fewer than ten rows are not drawn. The
+    expected calibration error (ECE) is the mean gap to the diagonal, over all rows [1]_.
 
     Parameters
     ----------
@@ -104,32 +106,11 @@ class CalibrationDisplay(Display):
         return cls({name: curve}, proba.shape[1]).plot(ax)
 
     def _draw(self, ax: Axes) -> None:
-        low = 100 / self.n_classes if self.n_classes <= 3 else 0
-        low = 10 * np.floor(low / 10)
+        low = 20 * (100 / self.n_classes // 20)
         ax.plot([low, 100], [low, 100], color=QUIET, linewidth=0.9, linestyle=(0, (4, 3)), zorder=1)
         for number, (name, curve) in enumerate(self.curves.items()):
-            color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
             ece = f"ECE {100 * curve.error:.1f} %"
-            ax.plot(
-                100 * curve.confidence,
-                100 * curve.accuracy,
-                color=color,
-                linestyle=DASHES[number // len(COLORS) % len(DASHES)],
-                linewidth=1.2,
-                marker=marker,
-                markersize=3,
-                label=f"{name}: {ece}" if name else ece,
-            )
-            ax.scatter(
-                100 * curve.confidence,
-                100 * curve.accuracy,
-                s=AREA * curve.share,
-                marker=marker,
-                color=color,
-                alpha=0.35,
-                linewidths=0,
-                zorder=3,
-            )
+            self._draw_curve(ax, number, curve, f"{name}: {ece}" if name else ece)
         ax.set(
             xlabel="probability of the predicted class",
             ylabel="predictions that are right",
@@ -137,10 +118,23 @@ class CalibrationDisplay(Display):
             ylim=(low, 101),
         )
         ax.set_aspect("equal")
-        percent_axis(ax.xaxis)
-        percent_axis(ax.yaxis)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(MultipleLocator(20))
+            percent_axis(axis)
         light_grid(ax, "both")
-        ax.legend(loc="upper left", borderaxespad=0.3)
+        ax.legend(loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0.2)
+
+    def _draw_curve(self, ax: Axes, number: int, curve: Reliability, name: str) -> None:
+        enough = curve.n_rows >= min(FEW, curve.n_rows.max())
+        confidence, accuracy = 100 * curve.confidence[enough], 100 * curve.accuracy[enough]
+        color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
+        dash = DASHES[number // len(COLORS) % len(DASHES)]
+        ax.plot(confidence, accuracy, color=color, linestyle=dash, linewidth=1.2, zorder=2)
+        areas = LEAST_AREA + AREA * curve.n_rows[enough] / curve.n_rows.sum()
+        ax.scatter(
+            confidence, accuracy, s=areas, marker=marker, color=color, linewidths=0, zorder=3
+        )
+        ax.plot([], [], color=color, linestyle=dash, marker=marker, markersize=4.5, label=name)
 
 
 def reliability(y: Any, proba: np.ndarray, classes: Any, n_bins: int) -> Reliability:
@@ -157,5 +151,5 @@ def reliability(y: Any, proba: np.ndarray, classes: Any, n_bins: int) -> Reliabi
     used = counts > 0
     confidence = np.bincount(bins, weights=sure, minlength=n_bins)[used] / counts[used]
     accuracy = np.bincount(bins, weights=right, minlength=n_bins)[used] / counts[used]
-    share = counts[used] / len(y)
-    return Reliability(confidence, accuracy, share, float(share @ np.abs(confidence - accuracy)))
+    error = counts[used] @ np.abs(confidence - accuracy) / len(y)
+    return Reliability(confidence, accuracy, counts[used], float(error))

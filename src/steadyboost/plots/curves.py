@@ -1,6 +1,6 @@
 """Learning curves: errors by round."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -47,7 +47,7 @@ class LearningCurveDisplay(Display):
     ['training']
     """
 
-    def __init__(self, curves: Mapping[str, Sequence[float]], *, best: bool = True):
+    def __init__(self, curves: Mapping[str, Any], *, best: bool = True):
         if not curves:
             raise ValueError("curves={} has nothing to draw; pass error rates by name.")
         self.curves = {name: np.asarray(values, dtype=float) for name, values in curves.items()}
@@ -110,7 +110,7 @@ class LearningCurveDisplay(Display):
         ax.set(xlabel="boosting round", ylabel="error")
         n_rounds = max(map(len, self.curves.values()))
         ax.set_xlim(1 if n_rounds > 1 else 0.5, max(n_rounds, 1.5))
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, 1.03 * ax.get_ylim()[1])
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, min_n_ticks=1))
         percent_axis(ax.yaxis)
         light_grid(ax)

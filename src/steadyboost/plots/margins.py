@@ -1,6 +1,6 @@
 """How far labels lead."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ class MarginDistributionDisplay(Display):
     'margin'
     """
 
-    def __init__(self, margins: Mapping[str, Sequence[float]]):
+    def __init__(self, margins: Mapping[str, Any]):
         if not margins:
             raise ValueError("margins={} has nothing to draw; pass margins by name.")
         self.margins = {name: np.sort(np.asarray(own, float)) for name, own in margins.items()}
@@ -94,12 +94,14 @@ class MarginDistributionDisplay(Display):
                 linestyle=DASHES[number % len(DASHES)],
                 label=name,
             )
-        ax.set(xlabel="margin", ylabel="rows with no larger margin", xlim=(-1, 1), ylim=(0, 100.5))
-        ax.set_xticks([-1, -0.5, 0, 0.5, 1])
+        widest = max(float(np.abs(own).max()) for own in self.margins.values())
+        reach = min(1.0, np.ceil(10 * widest + 0.2) / 10)
+        ax.set(xlabel="margin", ylabel="rows with no larger margin")
+        ax.set(xlim=(-reach, reach), ylim=(0, 100.5))
         percent_axis(ax.yaxis)
         light_grid(ax)
-        for x, side, words in ((-0.03, "right", "wrong"), (0.03, "left", "right")):
-            ax.text(x, 101.5, words, ha=side, va="bottom", color=QUIET, fontsize=7.5)
+        for x, side, words in ((0.49, "right", "← outvoted"), (0.51, "left", "in the lead →")):
+            ax.text(x, 1.02, words, ha=side, transform=ax.transAxes, color=QUIET, fontsize=7.5)
         if any(self.margins):
             ax.legend(loc="upper left", borderaxespad=0.2)
 

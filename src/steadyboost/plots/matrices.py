@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
 from sklearn.metrics import confusion_matrix
 from sklearn.utils.multiclass import unique_labels
 
-from steadyboost.plots.style import SEQUENTIAL, Display, percent_axis
+from steadyboost.plots.style import INK, SEQUENTIAL, Display
 
 MANY = 12  # classes above which cells are too small for numbers
 
@@ -15,7 +16,6 @@ MANY = 12  # classes above which cells are too small for numbers
 class _MatrixDisplay(Display):
     """A square table whose rows are shares that add up to one."""
 
-    size = (3.5, 3.0)
     axis_names = ("", "")
 
     def __init__(self, matrix: Any, classes: Any = None):
@@ -33,35 +33,49 @@ class _MatrixDisplay(Display):
         total = self.matrix.sum(axis=1, keepdims=True)
         return np.divide(self.matrix, total, out=np.zeros_like(self.matrix), where=total > 0)
 
+    @property
+    def _rotation(self) -> int:
+        """Of the names below: as far as they need it to fit."""
+        longest, k = max(map(len, self.classes)), len(self.classes)
+        if longest <= min(4, 1 + 24 // k):
+            return 0
+        return 45 if k <= MANY else 90
+
+    def plot(self, ax: Axes | None = None) -> Any:
+        """Draw; see :meth:`Display.plot`. A new figure is as large as the classes need."""
+        k = len(self.matrix)
+        name = 0.07 * max(map(len, self.classes))
+        cells = max(1.7, k * float(np.clip(2.4 / k, 0.16, 0.6)))
+        below = name * np.sin(np.radians(self._rotation))
+        self.size = (0.45 + name + cells + 0.5 * (k > MANY), 0.55 + below + cells)
+        return super().plot(ax)
+
     def _draw(self, ax: Axes) -> None:
         shares, k = 100 * self.shares, len(self.matrix)
         image = ax.imshow(shares, cmap=SEQUENTIAL, vmin=0, vmax=100)
         ax.spines[:].set_visible(False)
-        ax.set_xticks(np.arange(k), self.classes)
-        ax.set_yticks(np.arange(k), self.classes)
-        if max(map(len, self.classes)) > 4 and k > 3:
-            ax.tick_params(axis="x", labelrotation=45)
-            for label in ax.get_xticklabels():
-                label.set(ha="right", rotation_mode="anchor")
-        ax.tick_params(length=0)
-        ax.set(ylabel=self.axis_names[0], xlabel=self.axis_names[1])
-        ax.set_xticks(np.arange(k - 1) + 0.5, minor=True)
-        ax.set_yticks(np.arange(k - 1) + 0.5, minor=True)
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_ticks(np.arange(k), self.classes)
+            axis.set_ticks(np.arange(k - 1) + 0.5, minor=True)
         ax.grid(which="minor", color="white", linewidth=1.2)
-        ax.tick_params(which="minor", length=0)
+        ax.tick_params(which="both", length=0)
+        ax.set(ylabel=self.axis_names[0], xlabel=f"{self.axis_names[1]}, % of the row")
+        if self._rotation:
+            look: dict[str, Any] = {"ha": "right", "va": "center", "rotation_mode": "anchor"}
+            plt.setp(ax.get_xticklabels(), rotation=self._rotation, **look)
         if k <= MANY:
             self._write_numbers(ax, shares)
-        bar = ax.figure.colorbar(image, ax=ax, shrink=0.9, pad=0.03, aspect=25)
-        bar.outline.set_visible(False)
-        bar.ax.tick_params(length=0)
-        percent_axis(bar.ax.yaxis)
+        else:
+            bar = ax.figure.colorbar(image, ax=ax, shrink=0.9, pad=0.03, aspect=25)
+            bar.outline.set_visible(False)
+            bar.ax.tick_params(length=0)
 
     def _write_numbers(self, ax: Axes, shares: np.ndarray) -> None:
-        """Percent in each cell; zeros are left out."""
+        """Percent in each cell, but for zeros."""
         for (row, column), share in np.ndenumerate(shares):
             if share >= 0.05:
                 text = f"{share:.1f}" if share < 9.95 else f"{share:.0f}"
-                color = "white" if share > 55 else "#24292f"
+                color = "white" if share > 55 else INK
                 size = 8 if len(shares) <= 8 else 6.5
                 ax.text(column, row, text, ha="center", va="center", color=color, fontsize=size)
 
@@ -84,7 +98,7 @@ class ConfusionMatrixDisplay(_MatrixDisplay):
     >>> X, y = load_wine(return_X_y=True)
     >>> model = SAMMEClassifier(n_estimators=2, random_state=0).fit(X, y)
     >>> ConfusionMatrixDisplay.from_estimator(model, X, y).shares.diagonal().round(2)
-    array([0.98, 0.97, 0.92])
+    array([0.98, 0.97, 0.98])
     """
 
     axis_names = ("true class", "predicted class")
@@ -124,7 +138,7 @@ class TransitionMatrixDisplay(_MatrixDisplay):
     >>> noisy, _ = corrupt(y, 0.2, random_state=0)
     >>> display = TransitionMatrixDisplay.from_labels(y, noisy)
     >>> display.ax_.get_xlabel()
-    'given label'
+    'given label, % of the row'
     """
 
     axis_names = ("true class", "given label")

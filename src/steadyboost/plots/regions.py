@@ -147,22 +147,14 @@ class DecisionRegionsDisplay(Display):
         noisy = np.zeros(len(self.X), bool) if self.noisy is None else self.noisy
         handles = []
         for c, name in enumerate(self.classes):
-            style: dict[str, Any] = {"marker": MARKERS[c % len(MARKERS)]}
-            color = COLORS[c % len(COLORS)]
-            for wrong in (False, True):
-                rows = self.X[(self.y == c) & (noisy == wrong)]
-                edge = {
-                    "edgecolors": INK if wrong else "white",
-                    "linewidths": 1.1 if wrong else 0.4,
-                }
-                ax.scatter(*rows.T, s=17, color=color, zorder=3 + wrong, **style, **edge)
-            handles.append(
-                Line2D([], [], linestyle="", color=color, markersize=4.5, label=name, **style)
-            )
+            color, marker = COLORS[c % len(COLORS)], MARKERS[c % len(MARKERS)]
+            for wrong, rim, width in ((False, "white", 0.4), (True, INK, 1.1)):
+                across, up = self.X[(self.y == c) & (noisy == wrong)].T
+                look: dict[str, Any] = {"marker": marker, "edgecolors": rim, "linewidths": width}
+                ax.scatter(across, up, s=17, color=color, zorder=3 + wrong, **look)
+            handles.append(_entry(name, marker, color))
         if noisy.any():
-            rim = Line2D([], [], linestyle="", marker="o", color="white", markeredgecolor=INK)
-            rim.set(markersize=4.5, label="wrong label")
-            handles.append(rim)
+            handles.append(_entry("wrong label", "o", "white", INK))
         ax.figure.legend(
             handles=handles,
             loc="outside upper center",
@@ -170,3 +162,17 @@ class DecisionRegionsDisplay(Display):
             handletextpad=0.1,
             columnspacing=1.2,
         )
+
+
+def _entry(name: str, marker: str, color: str, rim: str | None = None) -> Line2D:
+    """A marker in the legend."""
+    return Line2D(
+        [],
+        [],
+        linestyle="",
+        marker=marker,
+        color=color,
+        markeredgecolor=rim or color,
+        markersize=4.5,
+        label=name,
+    )

@@ -6,7 +6,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 
 from steadyboost.plots.svg import spread
 
@@ -15,12 +15,12 @@ INK, QUIET, GRID = "#24292f", "#57606a", "#e4e8ec"
 COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#332288")
 RIGHT, WRONG = "#0072b2", "#d55e00"  # rows whose label is right, and whose label is wrong
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-DASHES = ("-", (0, (5, 2)), (0, (1.2, 1.6)), (0, (5, 1.5, 1.2, 1.5)))
+DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.6)), (0, (5, 1.5, 1.2, 1.5)))
 SEQUENTIAL = LinearSegmentedColormap.from_list(
     "steady", ["#ffffff", "#9cc8e3", "#0072b2", "#0b2e4f"]
 )
 
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.size": 8,
     "axes.titlesize": 9,
     "axes.labelsize": 8.5,
@@ -52,7 +52,7 @@ class Display:
 
     size = (3.6, 2.6)  # inches: one column of a paper
     ax_: Axes
-    figure_: Figure
+    figure_: Figure | SubFigure
 
     def plot(self, ax: Axes | None = None) -> Any:
         """Draw.
@@ -97,7 +97,7 @@ def label_ends(ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
     if not ends:
         return
     height = ax.get_window_extent().height / ax.figure.dpi * 72  # in points
-    gap = 1.25 * STYLE["font.size"] / height  # type: ignore[operator]
+    gap = 1.25 * STYLE["font.size"] / height
     low, high = ax.get_ylim()
     scale = ax.yaxis.get_transform()
     bottom, top = scale.transform(low), scale.transform(high)

@@ -109,6 +109,7 @@ class WeightHistoryDisplay(Display):
         ax.set(xlabel="boosting round", ylabel="weight (mean row = 1)")
         ax.set_xlim(1, max(2, len(rounds)))
         ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+        ax.yaxis.set_major_formatter(lambda value, _: f"{value:g}")
         ax.minorticks_off()
         light_grid(ax)
         if self.noisy.any():
