@@ -1,14 +1,15 @@
 """Run the commands of ``docs/command-line.md`` and put their output into it.
 
-``python docs/command_line.py`` does it with the ``steadyboost`` of the path, as a reader would.
+``python docs/command_line.py`` does it with the ``steadyboost`` of the path, as a reader would;
+``python docs/command_line.py compare.md`` does it for another page.
 """
 
 import re
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
-PAGE = Path(__file__).with_name("command-line.md")
 PYTHON = re.compile(r"^```python\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 CONSOLE = re.compile(r"(?<=^```console\n)(.*?)(?=^```)", flags=re.DOTALL | re.MULTILINE)
 
@@ -23,8 +24,8 @@ def run_shell(command, folder):
 
 def filled(text, run, folder):
     """The page with the output of ``run(command, folder)`` below each command."""
-    for block in PYTHON.findall(text):
-        subprocess.run(["python", "-c", block], cwd=folder, check=True)
+    code = "\n".join(PYTHON.findall(text))
+    subprocess.run(["python", "-c", code], cwd=folder, check=True)
 
     def answer(block):
         commands = re.findall(r"^\$ (.*)$", block[0], flags=re.MULTILINE)
@@ -34,6 +35,8 @@ def filled(text, run, folder):
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        page = filled(PAGE.read_text(encoding="utf-8"), run_shell, folder)
-    PAGE.write_text(page, encoding="utf-8")
+    for name in sys.argv[1:] or ["command-line.md"]:
+        file = Path(__file__).with_name(name)
+        with tempfile.TemporaryDirectory() as folder:
+            page = filled(file.read_text(encoding="utf-8"), run_shell, folder)
+        file.write_text(page, encoding="utf-8")

@@ -1,5 +1,7 @@
 """The command line ``steadyboost``: one file per command, nothing heavy imported at the start."""
 
+from steadyboost.cli.audit import audit
+from steadyboost.cli.compare import compare
 from steadyboost.cli.demo import demo
 from steadyboost.cli.evaluate import evaluate
 from steadyboost.cli.explain import explain
@@ -10,5 +12,5 @@ from steadyboost.experiments.cli import data, reproduce
 
 __all__ = ["app", "main"]
 
-for command in (fit, predict, evaluate, explain, demo, reproduce, data):
+for command in (fit, predict, evaluate, explain, compare, audit, demo, reproduce, data):
     app.command()(command)
