@@ -185,7 +185,8 @@ class SteadyBoostClassifier(BoostingClassifier):
         return False
 
     def is_done(self, run: Boosting) -> bool:
-        return False
+        """Forests always have use for another tree; a single class has none for any."""
+        return self.n_classes_ == 1 and super().is_done(run)
 
     def _active(self, stage: Stage) -> list[tuple[int, GrownTree, int]]:
         """Parts of a stage that count, with their trees and first columns."""
