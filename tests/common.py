@@ -51,7 +51,7 @@ def needs_free_rounds(booster):
 
 
 def needs_final_scores(booster):
-    """Skip a test that takes the scores of a round, as callbacks see them, for those of the model."""
+    """Skip a test that takes what callbacks see of a round for what the model says."""
     if booster is SteadyBoostClassifier:
         pytest.skip("its members are weighed after the last round")
 

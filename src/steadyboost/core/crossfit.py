@@ -177,9 +177,7 @@ class CrossFit:
         assert binned is not None
         weights = self._bag(round_) * self.mass
         k = self.shape.n_classes
-        return grow_random_tree(
-            binned, y, weights, k, FORESTS[number], round_.seed, self.features
-        )
+        return grow_random_tree(binned, y, weights, k, FORESTS[number], round_.seed, self.features)
 
     def follow(self, trees: tuple[GrownTree | None, ...], round_: Round) -> None:
         """Bring what is known of unseen rows up to a round."""
