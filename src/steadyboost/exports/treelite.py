@@ -17,8 +17,8 @@ def to_treelite(model: Any, output: str = "scores") -> treelite.Model:
     Parameters
     ----------
     model : booster
-        A fitted booster that adds up trees: all but MartiBoost and WeightBoost, with our trees,
-        stumps, tests or rules.
+        A fitted booster that adds up trees: all but MartiBoost, SteadyBoost and WeightBoost, with
+        our trees, stumps, tests or rules.
     output : {"scores", "probabilities"}, default="scores"
         What it predicts: the decision function, or probabilities, for boosters whose probabilities
         are a softmax of the scores: not for equal votes, nor for one class against all others.
