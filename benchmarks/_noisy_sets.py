@@ -12,7 +12,7 @@ from steadyboost.datasets import load
 from steadyboost.noise import corrupt
 
 SETS = (
-    *("car", "covertype", "german", "krkopt", "letter", "nursery", "pendigits", "satimage"),
+    *("car", "covertype", "german", "letter", "nursery", "pendigits", "satimage"),
     *("segmentation", "spambase", "splice", "vowel", "waveform", "yeast"),
 )
 NOISE = (

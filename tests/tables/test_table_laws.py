@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from steadyboost.tables import read_table
+from steadyboost.tables import TableError, read_table
 
 GAPS = {"", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"}
 NUMBERS = [
@@ -80,3 +80,46 @@ def test_a_column_of_a_kind_keeps_it(library, text):
     assert frame["c"].to_list() == text.split()
     frame = nw.from_native(read_table("t.csv", features={"c": "number"}).X)
     assert frame["c"].to_list() == [1, 2]
+
+
+BYTES = [
+    b",",
+    b"\n",
+    b"\r",
+    b'"',
+    b"'",
+    b"\x00",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b" ",
+    b"%",
+    b"\\",
+    b"inf",
+]
+LINES = [b"a,b,y\n", b"1,2,u\n", b"@relation r\n", b"@attribute a real\n", b"@data\n", b"{0 1}\n"]
+MORE = [
+    b"@attribute 'b c' {x,'y z'}\n",
+    b"1 1:2 3:4\n",
+    b"-1 2:0.5 # c\n",
+    b"qid:1 ",
+    b"0:1 ",
+    b"1:",
+]
+PIECES = st.sampled_from([*BYTES, *LINES, *MORE])
+
+
+def complaint_about(name):
+    try:
+        read_table(name)
+    except TableError as error:
+        return str(error)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.arff", "t.libsvm", "t.parquet", "t.csv.gz"])
+@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@given(pieces=st.lists(PIECES, max_size=12))
+def test_a_file_of_anything_is_read_or_told_in_one_sentence(library, name, pieces):
+    Path(name).write_bytes(b"".join(pieces))
+    complaint = complaint_about(name)
+    assert complaint is None or complaint.startswith(name)
+    assert "\n" not in (complaint or "")

@@ -230,7 +230,8 @@ class SteadyBoostClassifier(BoostingClassifier):
         """Fit the pool and the noise model to what members say of rows that they have not seen."""
         rows = run.rows
         if self.n_classes_ == 1:
-            self._judge(rows, np.ones((len(rows), 1)))
+            sure = np.ones((len(rows), 1))
+            self._judge(rows, sure, sure)
             return
         members = run.memo
         if members is None or members.n_rounds != len(run.stages):
@@ -239,10 +240,15 @@ class SteadyBoostClassifier(BoostingClassifier):
         wrong = None if self.robustness == "auto" else float(self.robustness)
         self._noise = fit_noise_model(unseen, rows.y, members.mass, wrong)
         self.rounds_ = members.rounds()
-        self._judge(rows, self._noise.by_label(self._noise.true_proba(unseen), rows.y))
+        proba = self._noise.true_proba(unseen)
+        self._judge(rows, proba, self._noise.by_label(proba, rows.y))
 
-    def _judge(self, rows: Rows, posterior: np.ndarray) -> None:
-        """Keep how likely each given label is right, and which one is likeliest."""
+    def _judge(self, rows: Rows, proba: np.ndarray, posterior: np.ndarray) -> None:
+        """Keep how likely each given label is right, and which one is likeliest.
+
+        ``proba`` is the distribution of the true label by the features, ``posterior`` by the
+        given label, too.
+        """
         n = 1 + int(rows.numbers.max())
         own = posterior[np.arange(len(rows)), rows.y]
         self.label_scores_ = np.full(n, np.nan)

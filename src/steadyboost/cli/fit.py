@@ -10,7 +10,17 @@ import typer
 
 from steadyboost.cli.boosters import DEFAULT_BOOSTER, complete_booster, make_booster
 from steadyboost.cli.models import save_model
-from steadyboost.cli.options import Force, Json, Seed
+from steadyboost.cli.options import (
+    Categorical,
+    Data,
+    Force,
+    Ignore,
+    Jobs,
+    Json,
+    Seed,
+    Target,
+    Weights,
+)
 from steadyboost.cli.outputs import check_output
 from steadyboost.cli.printing import print_json
 from steadyboost.cli.shell import told_in_one_sentence
@@ -18,8 +28,6 @@ from steadyboost.cli.shell import told_in_one_sentence
 if TYPE_CHECKING:
     from steadyboost.tables import Table
 
-Data = Annotated[Path, typer.Argument(help="Rows to learn from: CSV, TSV, Parquet, ARFF, libsvm.")]
-Target = Annotated[str | None, typer.Option("--target", "-t", help="The column of the labels.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write the model (.sb).")]
 Booster = Annotated[
     str,
@@ -42,12 +50,6 @@ EarlyStopping = Annotated[
         "--early-stopping", help="Keep the best round of the validation rows, or of a tenth."
     ),
 ]
-Weights = Annotated[str | None, typer.Option(help="The column of the weights of rows.")]
-Ignore = Annotated[list[str] | None, typer.Option(help="A column to leave out; repeat.")]
-Categorical = Annotated[
-    list[str] | None, typer.Option(help="A column of categories that are numbers; repeat.")
-]
-Jobs = Annotated[int, typer.Option(min=0, help="Threads; 0 for one per processor.")]
 
 
 def fit(

@@ -114,7 +114,7 @@ class Hooks:
         add_votes(scores, votes, stage.code, stage.step)
 
     def leaf_parts(self, stages: Sequence["Stage"]) -> list[tuple[GrownTree, int]] | None:
-        """Trees and first columns, where ``add`` adds the values of leaves; None where it does not."""
+        """Trees and first columns, where ``add`` adds the values of leaves; None elsewhere."""
         return None
 
     def wrong(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:

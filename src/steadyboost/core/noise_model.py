@@ -1,12 +1,12 @@
 """What given labels tell of true ones: probabilities of several models, pooled, and a noise model.
 
 Models that were fitted to noisy labels give, for rows that they have not seen, probabilities p_m.
-They are pooled to q ~ exp(sum_m w_m log p_m), the true label's distribution. A true label j is given
-as label l with probability T[j, l]: as it is, or drawn anew at a rate. The weights and the rate are
-those under which the given labels are likeliest, sum_i log (q_i T)[y_i], less what odd weights
-cost. A matrix of another form (a class that is often taken for one other) cannot be found like
-this, as the members have learnt it with the labels; it shows in the labels of rows that surely are
-of one class, and is then taken out of the pool.
+They are pooled to q ~ exp(sum_m w_m log p_m), the true label's distribution. A true label j is
+given as label l with probability T[j, l]: as it is, or drawn anew at a rate. The weights and the
+rate are those under which the given labels are likeliest, sum_i log (q_i T)[y_i], less what odd
+weights cost. A matrix of another form (a class that is often taken for one other) cannot be found
+like this, as the members have learnt it with the labels; it shows in the labels of rows that surely
+are of one class, and is then taken out of the pool.
 """
 
 from dataclasses import dataclass

@@ -93,29 +93,50 @@ class ThresholdTree:
         return self.left < 0
 
 
+class Reach(NamedTuple):
+    """Which values of a column get to a node: above ``low``, up to ``high``, and gaps or not."""
+
+    low: float = -np.inf
+    high: float = np.inf
+    gaps: bool = True
+
+
+class Waiting(NamedTuple):
+    """A node that is to be copied to a place: all or a share of it, and what gets there."""
+
+    place: int
+    node: int
+    share: float
+    reach: dict[int, Reach]
+
+
 class Planting:
-    """Copies a grown tree, node by node, as comparisons."""
+    """Copies a grown tree, node by node, as comparisons, but for those that can change nothing.
+
+    A set of categories takes a chain of comparisons, with copies of what is below. Copies ask only
+    for values that get there, so that a column is not cut more often than it has bins.
+    """
 
     def __init__(self, tree: GrownTree, runs_of: RunsOf):
         self.tree, self.runs_of = tree, runs_of
         self.nodes: list[list[Any]] = []  # the fields of a ThresholdTree
-        self.waiting: list[tuple[int, int, float]] = []  # place, node of the tree, share of it
+        self.waiting: list[Waiting] = []
 
     def plant(self) -> ThresholdTree:
         mass = leaf_masses(self.tree)
-        self.reserve(0, 1.0)
+        self.reserve(0, 1.0, {})
         while self.waiting:
-            place, node, share = self.waiting.pop()
-            if self.tree.children[node, 0] == node:
-                self.nodes[place][5:] = node, mass[node] * share
+            one = self.waiting.pop()
+            if self.tree.children[one.node, 0] == one.node:
+                self.nodes[one.place][5:] = one.node, mass[one.node] * one.share
             else:
-                self.split(place, node, share)
+                self.split(one)
             self.check_size()
         return self.planted()
 
-    def reserve(self, node: int, share: float) -> int:
+    def reserve(self, node: int, share: float, reach: dict[int, Reach]) -> int:
         """A place for the copy of a node."""
-        self.waiting.append((len(self.nodes), node, share))
+        self.waiting.append(Waiting(len(self.nodes), node, share, reach))
         return self.chain()
 
     def chain(self) -> int:
@@ -123,18 +144,27 @@ class Planting:
         self.nodes.append([0, 0.0, -1, -1, False, -1, 0.0])
         return len(self.nodes) - 1
 
-    def split(self, place: int, node: int, share: float) -> None:
+    def split(self, one: Waiting) -> None:
         """A chain of comparisons, each of which takes off one run of values."""
-        runs = _with_gaps(self.runs_of(self.tree, node))
-        left, right = self.tree.children[node].tolist()
+        runs = self.runs_of(self.tree, one.node)
+        within = one.reach.get(runs.column, Reach())
+        runs = _with_gaps(_narrowed(runs, within))
+        left, right = self.tree.children[one.node].tolist()
         sides = [left if goes else right for goes in runs.left]
         if not runs.thresholds:  # all go the same way
-            self.waiting.append((place, sides[0], share))
+            self.waiting.append(one._replace(node=sides[0]))
             return
-        gap, last = runs.left.index(runs.missing_left), len(runs.thresholds) - 1
+        gap, last = runs.left.index(runs.missing_left), len(runs.thresholds)
+        bounds = [within.low, *runs.thresholds, within.high]
+
+        def copy(run: int) -> int:
+            own = Reach(bounds[run], bounds[run + 1], within.gaps and run == gap)
+            reach = {**one.reach, runs.column: own}
+            return self.reserve(sides[run], one.share * runs.shares[run], reach)
+
+        place = one.place
         for j, threshold in enumerate(runs.thresholds):
-            below = self.reserve(sides[j], share * runs.shares[j])
-            above = self.chain() if j < last else self.reserve(sides[-1], share * runs.shares[-1])
+            below, above = copy(j), copy(last) if j == last - 1 else self.chain()
             self.nodes[place][:5] = runs.column, threshold, below, above, j == gap
             place = above
 
@@ -153,6 +183,25 @@ class Planting:
             if tree.left[node] >= 0:
                 tree.cover[node] = tree.cover[tree.left[node]] + tree.cover[tree.right[node]]
         return tree
+
+
+def _narrowed(runs: Runs, within: Reach) -> Runs:
+    """The runs of the values that are there."""
+    first = sum(threshold <= within.low for threshold in runs.thresholds)
+    inside = [at for at in runs.thresholds if within.low < at < within.high]
+    kept = slice(first, first + len(inside) + 1)
+    left, shares = runs.left[kept], runs.shares[kept]
+    whole = {
+        side: sum(part for part, own in zip(shares, left, strict=True) if own == side)
+        for side in set(left)
+    }
+    return Runs(
+        runs.column,
+        inside,
+        left,
+        runs.missing_left if within.gaps else left[0],
+        [part / whole[side] for part, side in zip(shares, left, strict=True)],
+    )
 
 
 def _with_gaps(runs: Runs) -> Runs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,7 @@ def read_libsvm(path: Path, n_features: int | None) -> tuple[csr_matrix, np.ndar
     if not np.isfinite(X.data).all():
         row = int(np.searchsorted(X.indptr, np.flatnonzero(~np.isfinite(X.data))[0], side="right"))
         raise TableError(f"{path}: row {row} holds a value that is not a finite number.")
-    whole = (y == np.floor(y)).all()
-    return X, (y.astype(np.int64) if whole else y).astype(str).astype(object)
+    return X, np.array([f"{label:.16g}" for label in y], dtype=object)
 
 
 def _check_lines(path: Path, n_features: int | None) -> None:
@@ -33,7 +33,7 @@ def _check_lines(path: Path, n_features: int | None) -> None:
             if not label:
                 continue
             row += 1
-            if not is_number(label):
+            if not (is_number(label) and isfinite(float(label))):
                 raise TableError(f"{path}: row {row} begins with {label!r}, not with a number.")
             _check_pairs(path, row, pairs, n_features)
     if not row:

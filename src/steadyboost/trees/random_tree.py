@@ -34,12 +34,32 @@ class RandomGrowth:
 
 
 @inner
-def _order_bins(column, labels, weights, own, totals, width, gap, categorical, place):
+def _draw(state):
+    """64 random bits (SplitMix64): the same on every machine."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    bits = state[0]
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@inner
+def _below(n, state):
+    return np.int64((_draw(state) >> np.uint64(16)) % np.uint64(n))
+
+
+@inner
+def _uniform(state):
+    return np.float64(_draw(state) >> np.uint64(11)) * 2.0**-53
+
+
+@inner
+def _order_bins(column, labels, weights, own, totals, width, gap, categorical, place, state):
     """Write the place in order of each bin."""
     for b in range(width):
         place[b] = b + 1
     if categorical:
-        draw, wanted = np.random.random() * totals.sum(), 0
+        draw, wanted = _uniform(state) * totals.sum(), 0
         while wanted < len(totals) - 1 and draw >= totals[wanted]:
             draw -= totals[wanted]
             wanted += 1
@@ -48,11 +68,11 @@ def _order_bins(column, labels, weights, own, totals, width, gap, categorical, p
             mass[column[i]] += weights[i]
             share[column[i]] += weights[i] * (labels[i] == wanted)
         for b in range(width):
-            share[b] = share[b] / mass[b] if mass[b] > 0 else np.random.random()
+            share[b] = share[b] / mass[b] if mass[b] > 0 else _uniform(state)
         order = np.argsort(share)
         for k in range(width):
             place[order[k]] = k + 1
-    elif np.random.random() < 0.5:
+    elif _uniform(state) < 0.5:
         place[gap] = 0
 
 
@@ -106,7 +126,7 @@ def _best_cut(column, place, labels, weights, order, totals, min_leaf, left):
 
 
 @inner
-def _random_cut(column, place, labels, weights, own, totals, min_leaf, left):
+def _random_cut(column, place, labels, weights, own, totals, min_leaf, left, state):
     """As ``_best_cut``, for a random place between the first and the last."""
     low, high = PLACES, 0
     for i in own:
@@ -114,7 +134,7 @@ def _random_cut(column, place, labels, weights, own, totals, min_leaf, left):
         low, high = min(low, at), max(high, at)
     if low == high:
         return -1, -np.inf
-    cut, n_left = low + np.random.randint(high - low), 0
+    cut, n_left = low + _below(high - low, state), 0
     left[:] = 0
     for i in own:
         if place[column[i]] <= cut:
@@ -152,7 +172,7 @@ def _grow(bytes_, layout, labels, weights, rows, rule, tree):
     n_bins, categorical = layout
     n_drawn, min_leaf, random_cuts, seed = rule
     feature, children, left_set, value, gain, depth = tree
-    np.random.seed(seed)
+    state = np.full(1, seed, dtype=np.uint64)
     n_features, k = len(n_bins), value.shape[1]
     names = np.arange(n_features)
     span = np.empty((len(feature), 2), dtype=np.int64)
@@ -176,16 +196,18 @@ def _grow(bytes_, layout, labels, weights, rows, rule, tree):
         if len(own) < 2 * min_leaf or score >= mass * (1 - 1e-12):
             drawn = n_features  # nothing to gain
         while drawn < n_features and tried < n_drawn:
-            swap = drawn + np.random.randint(n_features - drawn)
+            swap = drawn + _below(n_features - drawn, state)
             names[drawn], names[swap] = names[swap], names[drawn]
             f = names[drawn]
             drawn += 1
             column, width = bytes_[f >> 2, :, f & 3], n_bins[f] + 1
             _order_bins(
-                column, labels, weights, own, totals, width, n_bins[f], categorical[f], place
+                column, labels, weights, own, totals, width, n_bins[f], categorical[f], place, state
             )
             if random_cuts:
-                at, found = _random_cut(column, place, labels, weights, own, totals, min_leaf, left)
+                at, found = _random_cut(
+                    column, place, labels, weights, own, totals, min_leaf, left, state
+                )
             else:
                 _sort(column, place, own, counts, order)
                 at, found = _best_cut(
