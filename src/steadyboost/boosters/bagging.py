@@ -74,7 +74,7 @@ class BaggingClassifier(VotingClassifier):
         rows.weigh(self.weigh_block)
         votes = np.zeros((len(rows), self.n_classes_))
         for t, stage in enumerate(run.stages):
-            out = np.flatnonzero(run.round(t).draw_counts(rows.weights) == 0)
+            out = np.flatnonzero(run.round(t).draw_counts(rows, rows.weights) == 0)
             votes[out, stage.answer.votes(rows.data)[out]] += 1
         total = votes.sum(axis=1, keepdims=True)
         shares = np.divide(votes, total, out=np.full_like(votes, np.nan), where=total > 0)

@@ -60,9 +60,26 @@ class Round:
         draws = np.random.SeedSequence(self.seed).generate_state(n) >> 1
         return [Round(self.t, int(draw)) for draw in draws]
 
-    def draw_counts(self, weights: np.ndarray) -> np.ndarray:
-        """How often each row is in a bootstrap drawn by the weights."""
-        return self.rng.multinomial(len(weights), weights / weights.sum())
+    def draw_counts(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
+        """How often each row is in a bootstrap drawn by the weights.
+
+        Draws go from row to row, and so, where rows are spread over machines, from one to the next.
+        """
+        counts = np.zeros(len(weights), dtype=np.int64)
+        shares, generator = weights / rows.sum(weights), self.rng
+
+        def draw(block: Block, state: tuple[Any, int, float, int]) -> tuple[Any, int, float, int]:
+            generator.bit_generator.state, n_left, share_left, rows_left = state
+            own = shares[block.rows] / share_left
+            rest = [] if rows_left == len(own) else [max(0.0, 1 - own.sum())]
+            drawn = generator.multinomial(n_left, np.append(own, rest))[: len(own)]
+            counts[block.rows] = drawn
+            n_left, rows_left = n_left - int(drawn.sum()), rows_left - len(own)
+            share_left -= float(shares[block.rows].sum())
+            return generator.bit_generator.state, n_left, share_left, rows_left
+
+        rows.in_turn(draw, (generator.bit_generator.state, rows.n_all, 1.0, rows.n_all))
+        return counts
 
 
 def mean_info(asked: Sequence["Asked"]) -> dict[str, Any]:
@@ -75,7 +92,7 @@ def mean_info(asked: Sequence["Asked"]) -> dict[str, Any]:
 
 def only_question(rows: Rows, round_: Round) -> Question:
     """With one class there is nothing to weigh."""
-    return Question(rows.y, np.full(len(rows), 1 / len(rows)), 1, np.ones(1))
+    return Question(rows.y, np.full(len(rows), 1 / rows.n_all), 1, np.ones(1))
 
 
 class Asked(NamedTuple):
@@ -205,7 +222,7 @@ class Boosting:
         n_problems, left = len(self.problems), self.open_problems()
         rounds = [round_.of(p) for p in left] if n_problems > 1 else [round_]
         pairs = [(self.problems[p], own) for p, own in zip(left, rounds, strict=True)]
-        asked = self.rows.workers.run(lambda pair: self.ask(*pair), pairs)
+        asked = self.rows.workers.side_by_side(lambda pair: self.ask(*pair), pairs)
         self.questions = [one.question for one in asked]
         parts: list[Stage | None] = [None] * n_problems
         votes: list[np.ndarray | None] = [None] * n_problems
@@ -225,7 +242,7 @@ class Boosting:
         """Put a problem's question to the weak learner, and decide how much its answer counts."""
         booster = self.booster
         question = (booster.question if rows.n_classes > 1 else only_question)(rows, round_)
-        counts = round_.draw_counts(question.weights) if booster.resample else None
+        counts = round_.draw_counts(rows, question.weights) if booster.resample else None
         answer, votes = self.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
         error = self.error_of(rows, question, votes)
         if rows.n_classes == 1:  # nothing to weigh: the one class is always right
