@@ -65,6 +65,11 @@ class BaggingClassifier(VotingClassifier):
     def tune(self, rows: Rows, learner: Learner) -> None:
         if self.oob_score and not self.resample:
             raise ValueError("oob_score=True needs bootstraps; set resample=True.")
+        if self.oob_score and rows.workers.is_spread:
+            raise ValueError(
+                "oob_score=True keeps the votes of each row in one place, but X is spread over "
+                "machines; set oob_score=False, and pass X_val and y_val to fit."
+            )
 
     def finish(self, run: Boosting) -> None:
         """Count the out-of-bag votes; a round's bootstrap can be drawn again from its seed."""

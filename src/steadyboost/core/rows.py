@@ -5,7 +5,8 @@ that results do not depend on the number of threads. Where rows are spread over 
 some of the blocks, and sums are over those of all machines, in the order of the whole.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -164,6 +165,10 @@ class Rows:
         alone = self.workers.alone()
         return Rows(self.data, y, 2, self.sample_weight, alone, scores=scores)
 
+    def fingerprint(self) -> str:
+        """What tells these rows, labels, weights and costs from others."""
+        return digest((*self.data.arrays, self.y, self.sample_weight, self.costs))
+
     def floored(self, error: float) -> float:
         """The error, or that of half a row if it is none."""
         return max(PERFECT, 1 / (2 * self.mass)) if error <= PERFECT else error
@@ -200,6 +205,16 @@ class Rows:
             self.weights[block.rows] *= np.exp(raised[block.number][0] - top) / total
 
         self.each(normalise)
+
+
+def digest(arrays: Iterable[np.ndarray | None]) -> str:
+    """A fingerprint of arrays."""
+    known = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        if array is not None:
+            known.update(f"{array.dtype}{array.shape}".encode())
+            known.update(np.ascontiguousarray(array).data)
+    return known.hexdigest()
 
 
 def largest(values: list[float]) -> float:

@@ -109,6 +109,7 @@ class Tree(BaseEstimator):
     """
 
     uses_bins = True
+    spreads = True  # whether rows may be spread over machines
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
