@@ -19,6 +19,7 @@ from steadyboost.core.scores import add_votes
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.many import Answers
+from steadyboost.trees.histogram import rounded
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.sharded import add_up
 
@@ -112,7 +113,7 @@ class LabelwiseClassifier(BoostingClassifier):
         mass = total(_take_apart, worth, targets, weights)
         if mass == 0:
             return Found(None, None, 0.0, 0.0)
-        weights /= mass
+        weights /= rounded(mass)
         question = Question(targets, weights, 2, self.code)
         counts = own.draw_counts(rows, weights) if self.resample else None
         alone = rows.workers.alone()  # labels have a thread each, so that no tree needs more

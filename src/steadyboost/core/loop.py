@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from steadyboost.core.draws import draw_counts
 from steadyboost.core.history import History
 from steadyboost.core.rows import Block, Rows
 from steadyboost.core.scores import PERFECT, weighted_error, worth
@@ -61,25 +62,8 @@ class Round:
         return [Round(self.t, int(draw)) for draw in draws]
 
     def draw_counts(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
-        """How often each row is in a bootstrap drawn by the weights.
-
-        Draws go from row to row, and so, where rows are spread over machines, from one to the next.
-        """
-        counts = np.zeros(len(weights), dtype=np.int64)
-        shares, generator = weights / rows.sum(weights), self.rng
-
-        def draw(block: Block, state: tuple[Any, int, float, int]) -> tuple[Any, int, float, int]:
-            generator.bit_generator.state, n_left, share_left, rows_left = state
-            own = shares[block.rows] / share_left
-            rest = [] if rows_left == len(own) else [max(0.0, 1 - own.sum())]
-            drawn = generator.multinomial(n_left, np.append(own, rest))[: len(own)]
-            counts[block.rows] = drawn
-            n_left, rows_left = n_left - int(drawn.sum()), rows_left - len(own)
-            share_left -= float(shares[block.rows].sum())
-            return generator.bit_generator.state, n_left, share_left, rows_left
-
-        rows.in_turn(draw, (generator.bit_generator.state, rows.n_all, 1.0, rows.n_all))
-        return counts
+        """How often each row is in a bootstrap drawn by the weights."""
+        return draw_counts(rows, weights, self.rng)
 
 
 def mean_info(asked: Sequence["Asked"]) -> dict[str, Any]:

@@ -74,6 +74,7 @@ class Abroad:
         self.groups: list[list[tuple[Delayed, bool]]] = []
         self.actors: list[Any] = []
         self.homes: dict[int, str] = {}
+        self.appointed: list[Any] = []
         self.patience = parse_timedelta(dask.config.get("steadyboost.patience", PATIENCE))
 
     @property
@@ -121,6 +122,7 @@ class Abroad:
         future = self.client.submit(
             make_member, number, train, watched, actor=True, workers=[address], pure=False
         )
+        self.appointed.append(future)
         self.actors[number] = future.result()
         self.homes[number] = address
 
@@ -194,4 +196,6 @@ class Abroad:
             with suppress(Exception):
                 if actor is not None:
                     actor.abandon()
-        self.actors, self.groups = [], []
+        with suppress(Exception):
+            self.client.cancel(self.appointed)  # Dask's own references to actors go in circles
+        self.actors, self.groups, self.appointed = [], [], []

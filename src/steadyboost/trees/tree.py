@@ -11,7 +11,13 @@ import numpy as np
 from steadyboost.trees import criteria
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
-from steadyboost.trees.histogram import absolute_total, fix_weights, sum_labels, to_fixed_point
+from steadyboost.trees.histogram import (
+    absolute_total,
+    fix_weights,
+    rounded,
+    sum_labels,
+    to_fixed_point,
+)
 from steadyboost.trees.prediction import apply
 from steadyboost.trees.sharded import Meet, Run, Shard, ShardedGrowth, SpreadGrowth, add_up
 
@@ -165,6 +171,7 @@ class Sums:
         if total is None:
             used = weights if rows is None else weights[rows]
             total = sum(run(lambda at: used[at].sum(), parts(len(used), len(stretches))))
+        total = float(rounded(total))
 
         def fix(at: slice) -> np.ndarray:
             lanes = np.zeros((4, n_labels), dtype=np.int64)
@@ -178,10 +185,10 @@ class Sums:
     def of_channels(cls, channels: np.ndarray, total: float | None = None) -> "Sums":
         """One vector per row; signed edges end with the row's mass, Newton sums are (g, h)."""
         values, fixed = channels.ravel(), np.empty(channels.size, dtype=np.int64)
-        whole = absolute_total(values) if total is None else total
+        whole = float(rounded(absolute_total(values) if total is None else total))
         to_fixed_point(values, whole, fixed)
         nothing = np.empty(0, dtype=np.int64)
-        return cls(nothing.astype(np.int32), nothing, fixed.reshape(channels.shape), float(whole))
+        return cls(nothing.astype(np.int32), nothing, fixed.reshape(channels.shape), whole)
 
     @property
     def n_channels(self) -> int:
