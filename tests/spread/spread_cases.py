@@ -61,7 +61,11 @@ def assert_same(model, twin, X, tolerance=1e-10):
     """The same trees, steps, errors and probabilities."""
     assert len(model.stages_) == len(twin.stages_)
     for name in ("estimator_weights_", "estimator_errors_", "feature_importances_"):
-        np.testing.assert_allclose(getattr(model, name), getattr(twin, name), rtol=0, atol=tolerance)
+        np.testing.assert_allclose(
+            getattr(model, name), getattr(twin, name), rtol=0, atol=tolerance
+        )
     np.testing.assert_array_equal(model.classes_, twin.classes_)
-    np.testing.assert_allclose(model.predict_proba(X), twin.predict_proba(X), rtol=0, atol=tolerance)
+    np.testing.assert_allclose(
+        model.predict_proba(X), twin.predict_proba(X), rtol=0, atol=tolerance
+    )
     np.testing.assert_array_equal(model.predict(X), twin.predict(X))
