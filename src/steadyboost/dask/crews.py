@@ -132,7 +132,7 @@ class Abroad:
         lost = [number for number, answer in enumerate(answers) if answer is None]
         if lost:
             raise Lost(lost)
-        return answers
+        return [answer for answer in answers if answer is not None]
 
     def _ask(self, number: int, method: str, message: bytes) -> Any:
         try:

@@ -105,9 +105,7 @@ class Fitting:
 
     def run(self, X: Any, y: Any) -> None:
         booster = self.booster
-        cuts = self.cuts()
-        if not self.going_on:
-            self.learn_tables(cuts)
+        cuts = self.agree()
         self.gather(cuts)
         team = Team(self.crew)
         if not self.going_on:
@@ -125,24 +123,43 @@ class Fitting:
         """Let tasks have the booster as it is now."""
         self.shared = dask.delayed(for_travel(self.booster), traverse=False)
 
-    # Labels
+    # What all agree on
 
-    def cuts(self) -> list[Cut]:
-        """Which rows of each partition are trained on, and how much their classes weigh."""
+    def agree(self) -> list[Cut]:
+        """Labels, categories and bins; which rows of each partition are trained on, and how.
+
+        Labels and columns are looked at together, unless the labels say which rows count.
+        """
+        booster, parts = self.booster, self.table.parts
         self.share()
-        looks = self.crew.compute(
-            [self.promise(look, part, part.y, part.weights) for part in self.table.parts]
-        )
-        labels = all_labels(looks)
-        helds: Sequence[np.ndarray | None] = [None] * len(looks)
-        if self.booster.early_stopping and self.watched is None:
-            labels, helds = self.set_aside(labels)
-        by_class = weights_of_classes(self.booster.class_weight, labels)
+        looks = [self.promise(look, part, part.y, part.weights) for part in parts]
+        seen: list[Delayed] = []
+        if not self.going_on and booster.class_weight is None and not self.sets_aside:
+            seen = [self.columns([Cut()] * len(parts))]
+        found = self.crew.compute([*looks, *seen])
+        cuts = self.cuts(all_labels(found[: len(parts)]))
         if not self.going_on:
-            self.booster.classes_ = self.classes(labels, by_class)
-            self.booster.n_classes_ = len(self.booster.classes_)
-            self.booster.prepare()
-        return [Cut(labels, by_class, held) for held in helds]
+            columns = found[-1] if seen else self.crew.compute([self.columns(cuts)])[0]
+            booster._encoder, booster._binner = learn_tables(columns, booster.max_bins)
+        return cuts
+
+    @property
+    def sets_aside(self) -> bool:
+        """Whether some of the rows are taken out to stop early by."""
+        return self.booster.early_stopping and self.watched is None
+
+    def cuts(self, labels: Labels) -> list[Cut]:
+        """Which rows of each partition are trained on, and how much their classes weigh."""
+        booster = self.booster
+        helds: Sequence[np.ndarray | None] = [None] * len(self.table.parts)
+        if self.sets_aside:
+            labels, helds = self.set_aside(labels)
+        by_class = weights_of_classes(booster.class_weight, labels)
+        if not self.going_on:
+            booster.classes_ = self.classes(labels, by_class)
+            booster.n_classes_ = len(booster.classes_)
+            booster.prepare()
+        return [Cut(labels.known, by_class, held) for held in helds]
 
     def classes(self, labels: Labels, by_class: np.ndarray | None) -> np.ndarray:
         if labels.n_columns:
@@ -167,19 +184,14 @@ class Fitting:
             labels = labels._replace(counts=counts)
         return labels, np.split(is_held, np.cumsum([len(own) for own in codes])[:-1])
 
-    # Columns
-
-    def learn_tables(self, cuts: list[Cut]) -> None:
-        """Categories, gaps and bins, from the rows to train on."""
-        booster, empty = self.booster, self.table.empty
-        categorical = categorical_mask(empty, booster.categorical_features)
-        self.share()
+    def columns(self, cuts: list[Cut]) -> Delayed:
+        """What the rows to train on say of the columns."""
+        categorical = categorical_mask(self.table.empty, self.booster.categorical_features)
         seen = [
             self.promise(see, part, list(part[1:]), cut, categorical)
             for part, cut in zip(self.table.parts, cuts, strict=True)
         ]
-        columns = self.crew.compute([merged(seen, merge_seen)])[0]
-        booster._encoder, booster._binner = learn_tables(columns, booster.max_bins)
+        return merged(seen, merge_seen)
 
     def gather(self, cuts: list[Cut]) -> None:
         """Bins of each partition, where they will stay."""
@@ -190,7 +202,7 @@ class Fitting:
             for part, cut in zip(parts, cuts, strict=True)
         ]
         if self.watched is not None:
-            plain = Cut(cuts[0].labels, None)
+            plain = Cut()
             watched = [
                 self.promise(make_piece, part, list(part[1:]), plain, "y_val")
                 for part in self.watched.parts

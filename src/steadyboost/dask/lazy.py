@@ -1,11 +1,13 @@
 """Prediction on Dask collections, done when somebody asks for the numbers."""
 
 import copy
+from functools import partial
 from typing import Any
 
 import dask
 import dask.array as da
 import numpy as np
+import pandas as pd
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from steadyboost.dask.parts import empty_like, promised
@@ -16,16 +18,15 @@ def lazily(model: Any, method: str, X: Any, *arguments: Any, **options: Any) -> 
     check_is_fitted(model, "stages_")
     validate_data(model, empty_like(X), reset=False, skip_check_array=True)
     none = nothing(model, method)
-    shared = dask.delayed(bare(model), traverse=False)
-    call = dask.delayed(predicted, pure=False)
-    sizes = X.chunks[0] if hasattr(X, "chunks") else [np.nan] * X.npartitions
+    call = partial(predicted, bare(model), method, none, arguments, options)
+    if not hasattr(X, "chunks"):
+        columns = pd.DataFrame(none) if none.ndim == 2 else pd.Series(none)
+        return X.map_partitions(lambda part: type(columns)(call(part)), meta=columns).values
     blocks = [
-        da.from_delayed(
-            call(shared, method, part, none, arguments, options),
-            shape=(size, *none.shape[1:]),
-            dtype=none.dtype,
+        da.from_delayed(promise, shape=(size, *none.shape[1:]), dtype=none.dtype)
+        for promise, size in zip(
+            map(dask.delayed(call, pure=False), promised(X, "X")), X.chunks[0], strict=True
         )
-        for part, size in zip(promised(X, "X"), sizes, strict=True)
     ]
     return da.concatenate(blocks, allow_unknown_chunksizes=True)
 
@@ -48,7 +49,7 @@ def bare(model: Any) -> Any:
 
 
 def predicted(
-    model: Any, method: str, X: Any, none: np.ndarray, arguments: tuple, options: dict[str, Any]
+    model: Any, method: str, none: np.ndarray, arguments: tuple, options: dict[str, Any], X: Any
 ) -> np.ndarray:
     """The predictions of one partition."""
     return getattr(model, method)(X, *arguments, **options) if _num_samples(X) else none

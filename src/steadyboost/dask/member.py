@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 import numpy as np
 
+from steadyboost.core.inputs import take_rows
 from steadyboost.core.loop import Boosting, Seeds
 from steadyboost.core.rows import Rows, digest
 from steadyboost.dask.strands import Spread, Strands
@@ -98,8 +99,7 @@ class Held:
         return cls(data, *map(_together, zip(*arrays, strict=True)))
 
     def take(self, rows: np.ndarray) -> "Held":
-        arrays = (self.y, self.weights, self.costs)
-        return Held(self.data.take(rows), *(None if a is None else a[rows] for a in arrays))
+        return Held(self.data.take(rows), *take_rows(rows, self.y, self.weights, self.costs))
 
     @property
     def of_none(self) -> "Held":
@@ -173,5 +173,6 @@ def fetch(member: Member, name: str, function: Callable[[Share, Rows], Any]) -> 
 def digests(member: Member, name: str) -> list[tuple[int, str]]:
     """Fingerprints of the pieces."""
     held = member.train if name == "rows" else member.validation
+    assert held.data.pieces is not None
     spans = held.data.pieces.spans
     return [(k, held.take(np.arange(a, b)).fingerprint()) for k, a, b in spans]

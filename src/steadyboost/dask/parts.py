@@ -26,15 +26,15 @@ class Table(NamedTuple):
     empty: Any
 
 
-def table_of(X: Any, y: Any, weights: Any = None, costs: Any = None, suffix: str = "") -> Table:
+def table_of(X: Any, y: Any, weights: Any = None, costs: Any = None, *, suffix: str = "") -> Table:
     """Collections with the same partitions; ``suffix`` is that of their names, for errors."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    promises = [promised(X, f"X{suffix}")]
+    promises: list[list[Delayed] | None] = [promised(X, f"X{suffix}")]
     names = (f"y{suffix}", f"sample_weight{suffix}", "costs")
     for name, values in zip(names, (y, weights, costs), strict=True):
         promises.append(None if values is None else promised(values, name, like=X))
-    n = len(promises[0])
+    n = len(promises[0] or [])
     for name, own in zip(names, promises[1:], strict=True):
         if own is not None and len(own) != n:
             raise ValueError(
@@ -59,7 +59,8 @@ def promised(values: Any, name: str, like: Any = None) -> list[Delayed]:
         values = values.rechunk({1: -1})
     if _differ(values, like):
         values = values.rechunk({0: like.chunks[0]})
-    return np.ravel(np.array(values.to_delayed(), dtype=object)).tolist()
+    # As it was written: optimised, each collection could be read in partitions of its own.
+    return np.ravel(np.array(values.to_delayed(optimize_graph=False), dtype=object)).tolist()
 
 
 def _differ(values: Any, like: Any) -> bool:

@@ -1,5 +1,6 @@
 """A training run, seen from where it was started: the members do the work."""
 
+import copy
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -97,13 +98,14 @@ class FarBoosting(Boosting):
 
     @property
     def weights(self) -> np.ndarray:
-        return self.rows.fetch(round_weights)
+        return FarRows(self.team, "rows", self.rows.n_classes).fetch(round_weights)
 
 
 def for_travel(booster: Any) -> Any:
     """The booster without what concerns the one who trains it."""
-    bare = type(booster).__new__(type(booster))
+    bare = copy.copy(booster)
     left = ("callbacks", "stages_", "history_", "_skl_callbacks")
-    vars(bare).update({name: v for name, v in vars(booster).items() if name not in left})
+    for name in left:
+        vars(bare).pop(name, None)
     bare.callbacks = None
     return bare

@@ -15,6 +15,7 @@ from steadyboost.core.inputs import (
     check_class_weights,
     check_labels,
     check_table,
+    take_rows,
     without_weightless,
 )
 from steadyboost.dask.quantiles import Summary
@@ -57,10 +58,11 @@ def sample_of(booster: "BoostingClassifier", number: int, y: Any, weights: Any) 
         raise ValueError(
             f"sample_weight has {_num_samples(weights)} rows in partition {number}, but y has {n}."
         )
+    one_more = np.append(weights, 1.0)  # a partition alone may have no weight at all
     known = _check_sample_weight(
-        weights, np.empty((n, 1)), dtype=np.float64, ensure_non_negative=True
+        one_more, np.empty((n + 1, 1)), dtype=np.float64, ensure_non_negative=True
     )
-    return without_weightless(Sample(rows, labels, known))
+    return without_weightless(Sample(rows, labels, known[:-1]))
 
 
 def look(booster: "BoostingClassifier", number: int, y: Any, weights: Any) -> Look:
@@ -127,8 +129,8 @@ def weights_of_classes(class_weight: Any, labels: Labels) -> np.ndarray | None:
 class Cut:
     """Which rows of a partition are trained on, and how much their classes weigh."""
 
-    labels: Labels
-    class_weights: np.ndarray | None
+    labels: np.ndarray | None = None  # all that there are
+    class_weights: np.ndarray | None = None
     held: np.ndarray | None = None  # rows of positive weight to be watched, not trained on
 
     def sample(
@@ -143,9 +145,9 @@ class Cut:
         kept = sample_of(booster, number, y, weights)
         if self.held is not None:
             chosen = np.flatnonzero(self.held == held)
-            kept = Sample(*(None if own is None else own[chosen] for own in kept))
-        if self.class_weights is not None and not held:
-            by_class = self.class_weights[np.searchsorted(self.labels.known, kept.y)]
+            kept = Sample(*take_rows(chosen, *kept))
+        if self.labels is not None and self.class_weights is not None and not held:
+            by_class = self.class_weights[np.searchsorted(self.labels, kept.y)]
             kept = kept._replace(
                 weights=by_class if kept.weights is None else kept.weights * by_class
             )
@@ -159,9 +161,7 @@ class Cut:
 
 def rows_of(X: Any, rows: np.ndarray) -> Any:
     """Some rows of an array, a sparse matrix or a data frame; the same object if it is all."""
-    if len(rows) == _num_samples(X):
-        return X
-    return X[rows] if as_frame(X) is None else as_frame(X)[rows.tolist()].to_native()
+    return X if len(rows) == _num_samples(X) else take_rows(rows, X)[0]
 
 
 class Column(NamedTuple):
@@ -224,10 +224,10 @@ def learn_tables(columns: list[Column], max_bins: int) -> tuple[Encoder, Binner]
     kept = [most_frequent(c.seen) if isinstance(c.seen, Counter) else None for c in columns]
     cuts, missing = [], []
     for (seen, has_missing), own in zip(columns, kept, strict=True):
-        if own is None:
+        if isinstance(seen, Summary):
             cuts.append(seen.cuts(max_bins))
         else:
-            cuts.append(np.arange(len(own) - 1) + 0.5)
+            cuts.append(np.arange(len(own or ()) - 1) + 0.5)
             has_missing = has_missing or len(seen) > MAX_BINS
         missing.append(has_missing)
     categorical = np.array([own is not None for own in kept], dtype=bool)

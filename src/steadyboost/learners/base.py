@@ -48,11 +48,11 @@ class Data:
     _made: dict[Callable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
-        return self.binned.n_rows if self.X is None else self.X.shape[0]
+        return (self.X if self.binned is None else self.binned).shape[0]
 
     @property
     def n_features(self) -> int:
-        return self.binned.n_features if self.X is None else self.X.shape[1]
+        return (self.X if self.binned is None else self.binned).shape[1]
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:

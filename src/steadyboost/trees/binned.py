@@ -30,6 +30,10 @@ class BinnedRows:
         return len(self.n_bins)
 
     @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, self.n_features
+
+    @property
     def layout(self) -> tuple[np.ndarray, ...]:
         return self.offsets, self.n_bins, self.has_missing, self.categorical
 
