@@ -14,18 +14,10 @@ from sklearn.model_selection import train_test_split
 
 from steadyboost.datasets import make_waveform
 from steadyboost.demo import boosters
+from steadyboost.evaluation import calibration_error
 from steadyboost.noise import corrupt
 
-BINS = 15
 SETTINGS = {"MSmoothBoost": {"smoothing": 0.5}, "MartiBoost": {"n_layers": 30}}
-
-
-def expected_calibration_error(proba, y):
-    """Mean over rows of the gap in their bin between confidence and accuracy."""
-    sure, right = proba.max(axis=1), proba.argmax(axis=1) == y
-    bins = np.minimum((sure * BINS).astype(int), BINS - 1)
-    gaps = np.bincount(bins, weights=right - sure, minlength=BINS)
-    return np.abs(gaps).sum() / len(y)
 
 
 def measure(make, X, y, noise, seed):
@@ -36,7 +28,7 @@ def measure(make, X, y, noise, seed):
     for model in (make(seed), CalibratedClassifierCV(make(seed), method="isotonic", cv=3)):
         proba = model.fit(X, y).predict_proba(X_test)
         wrong = np.mean(proba.argmax(axis=1) != y_test)
-        found += [100 * wrong, 100 * expected_calibration_error(proba, y_test)]
+        found += [100 * wrong, 100 * calibration_error(y_test, proba)]
     return found
 
 

@@ -7,6 +7,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from html_pages import Browser
+
 from steadyboost.datasets import load
 from steadyboost.datasets.errors import Unavailable
 from steadyboost.datasets.folder import data_folder
@@ -20,3 +22,9 @@ def from_folder():
     except Unavailable as reason:
         pytest.skip(f"needs real data, but {reason}")
     return load
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """A browser to look at pages with; the test is skipped where there is none."""
+    return Browser(tmp_path_factory.mktemp("browser"))

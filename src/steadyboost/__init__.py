@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from steadyboost.boosters.msmooth import MSmoothBoostClassifier
     from steadyboost.boosters.samme import SAMMEClassifier
     from steadyboost.boosters.softmax_boost import SoftmaxBoostClassifier
+    from steadyboost.boosters.steadyboost import SteadyBoostClassifier
     from steadyboost.boosters.weight_decay import WeightDecayClassifier
     from steadyboost.boosters.weightboost import WeightBoostClassifier
     from steadyboost.core.estimator import BoostingClassifier
@@ -54,6 +55,7 @@ _HOME = {
     "ModelFileError": "steadyboost.core.model_file",
     "SAMMEClassifier": "steadyboost.boosters.samme",
     "SoftmaxBoostClassifier": "steadyboost.boosters.softmax_boost",
+    "SteadyBoostClassifier": "steadyboost.boosters.steadyboost",
     "Stump": "steadyboost.learners.tree",
     "Tree": "steadyboost.learners.tree",
     "WeightBoostClassifier": "steadyboost.boosters.weightboost",
@@ -82,6 +84,7 @@ __all__ = [
     "ModelFileError",
     "SAMMEClassifier",
     "SoftmaxBoostClassifier",
+    "SteadyBoostClassifier",
     "Stump",
     "Tree",
     "WeightBoostClassifier",

@@ -46,7 +46,8 @@ def _full_signature(cls: Any) -> Signature:
     named = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
     if len(named) < len(own.parameters):
         inherited = signature(cls.__mro__[1].__init__).parameters
-        named += [p for name, p in inherited.items() if name not in own.parameters]
+        known = {*own.parameters, *cls.does_without}
+        named += [p for name, p in inherited.items() if name not in known]
     return own.replace(parameters=named)
 
 
@@ -160,7 +161,13 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             return dask_room().fit(self, X, y, sample_weight, held_out, costs)
         X = check_table(self, X, reset=not going_on)
         labels = check_labels(y, X, self.takes_label_sets)
-        sample = Sample(X, labels, check_weights(sample_weight, X), self.check_costs(costs, labels))
+        sample = Sample(
+            X,
+            labels,
+            check_weights(sample_weight, X),
+            self.check_costs(costs, labels),
+            np.arange(len(labels)),
+        )
         learner = self._learner()
         if not going_on:
             self._seed = seed_from(self.random_state)
@@ -193,14 +200,24 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         self, sample: Sample, learner: Learner, workers: Workers, going_on: bool
     ) -> Rows:
         weights = with_class_weight(sample.weights, self.class_weight, sample.y)
-        X, y, weights, costs = without_weightless(sample._replace(weights=weights))
+        X, y, weights, costs, numbers = without_weightless(sample._replace(weights=weights))
         if not going_on:
             self._learn_tables(X, y)
         if learner.uses_bins and self._binner is None:
             self._learn_bins(X, weights, workers)
         indices = self._class_indices(y, "y")
         data = self._data(self._encoder.encode(X), workers)
-        return Rows(data, indices, self.n_classes_, weights, workers, self.n_columns(), costs=costs)
+        n_columns = self.n_columns()
+        return Rows(
+            data,
+            indices,
+            self.n_classes_,
+            weights,
+            workers,
+            n_columns,
+            costs=costs,
+            numbers=numbers,
+        )
 
     def _learn_tables(self, X: Any, y: np.ndarray) -> None:
         """Classes and categories: what turns a user's table into numbers."""

@@ -1,5 +1,6 @@
 """The hooks of a booster: the lines of a paper's pseudocode."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from steadyboost.core.rows import Block, Rows
 from steadyboost.core.scores import add_votes, softmax
 from steadyboost.learners.base import Learner, Question
+from steadyboost.trees.tree import GrownTree
 
 if TYPE_CHECKING:
     from steadyboost.core.loop import Boosting, Round
@@ -25,6 +27,7 @@ class Hooks:
     has_memory: ClassVar[bool] = False  # whether it remembers more of a row than its scores
     takes_label_sets: ClassVar[bool] = False  # whether rows may have several labels
     spreads: ClassVar[bool] = True  # whether rows may be spread over machines
+    does_without: ClassVar[tuple[str, ...]] = ()  # shared parameters that it has no use for
     n_estimators: int
     n_classes_: int
 
@@ -110,6 +113,10 @@ class Hooks:
     def add(self, scores: np.ndarray, stage: "Stage", votes: np.ndarray) -> None:
         """Add a stage to the scores, in training and in prediction alike."""
         add_votes(scores, votes, stage.code, stage.step)
+
+    def leaf_parts(self, stages: Sequence["Stage"]) -> list[tuple[GrownTree, int]] | None:
+        """Trees and first columns, where ``add`` adds the values of leaves; None elsewhere."""
+        return None
 
     def wrong(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Which rows the scores get wrong."""

@@ -22,13 +22,15 @@ from steadyboost.learners.prepare import as_frame
 class Sample(NamedTuple):
     """Checked rows, their labels and weights (None: all equal), and costs of labels, if any.
 
-    Labels are (n,), or (n, labels) with 1 where a row has the label.
+    Labels are (n,), or (n, labels) with 1 where a row has the label. ``numbers`` are the rows'
+    places in what the user passed.
     """
 
     X: Any
     y: np.ndarray
     weights: np.ndarray | None
     costs: np.ndarray | None = None
+    numbers: np.ndarray | None = None
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:

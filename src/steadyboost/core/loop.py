@@ -115,6 +115,7 @@ class Boosting:
     keep: int | None = None  # rounds to keep, where a callback knows better than all
     questions: list[Question] = field(default_factory=list)  # of the last round, with weights
     memo: Any = None  # what the booster keeps between rounds; it follows from the stages
+    waiting: list[Stage] = field(default_factory=list)  # to be added to training rows
     over: bool = False  # whether the last round was the last that there can be
 
     def __post_init__(self) -> None:
@@ -257,11 +258,17 @@ class Boosting:
             stacklevel=2,
         )
 
-    def accept(self, stage: Stage, votes: np.ndarray, info: dict[str, Any]) -> None:
-        """Add a stage to the scores, the list and the history."""
+    def accept(self, stage: Stage, votes: np.ndarray | None, info: dict[str, Any]) -> None:
+        """Add a stage to the scores, the list and the history.
+
+        Without votes, the scores of training rows wait until someone asks for them.
+        """
         if self.booster.has_memory:
             self.remember(stage)
-        self.add(self.rows, stage, votes)
+        if votes is None:
+            self.waiting.append(stage)
+        else:
+            self.add(self.rows, stage, votes)
         if self.validation is not None:
             self.add(self.validation, stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
@@ -279,12 +286,20 @@ class Boosting:
 
         rows.each(to_block)
 
+    def catch_up(self) -> None:
+        """Add the stages that wait to the scores of training rows."""
+        while self.waiting:
+            stage = self.waiting.pop(0)
+            self.add(self.rows, stage, stage.answer.votes(self.rows.data))
+
     def proba(self, rows: Rows) -> np.ndarray:
         """Class probabilities of rows as the scores stand."""
+        self.catch_up()
         return np.concatenate(rows.each(lambda block: self.booster.probabilities(block.scores)))
 
     def error_on(self, rows: Rows) -> float:
         """Weighted share of rows that the ensemble gets wrong so far."""
+        self.catch_up()
 
         def in_block(block: Block) -> np.ndarray:
             wrong = self.booster.wrong(block.scores, block.y)

@@ -76,14 +76,16 @@ class Rows:
         n_outputs: int | None = None,
         scores: Sequence[np.ndarray] | None = None,
         costs: np.ndarray | None = None,
+        numbers: np.ndarray | None = None,
     ):
         """``n_outputs`` columns of scores, one per class by default; or ``scores``, by block.
 
-        ``costs``, where a booster is given any: what each label costs in each row.
+        ``costs``, where a booster is given any: what each label costs in each row. ``numbers``:
+        the rows' places in what the user passed.
         """
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
         self.n_outputs = n_classes if n_outputs is None else n_outputs
-        self.sample_weight, self.costs = weights, costs
+        self.sample_weight, self.costs, self.numbers = weights, costs, numbers
         self.weights = np.empty(len(y))
         base = None if weights is None else np.log(weights)
         self.blocks = [

@@ -6,7 +6,7 @@ same order, bit for bit, without Python between stages.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
@@ -14,10 +14,25 @@ from steadyboost.core.hooks import Hooks
 from steadyboost.learners.base import Data
 from steadyboost.learners.many import single
 from steadyboost.learners.tree import TreeAnswer
+from steadyboost.trees.leaves import LeafSums
 from steadyboost.trees.prediction import add_trees
+from steadyboost.trees.tree import GrownTree
 
 if TYPE_CHECKING:
     from steadyboost.core.stages import Stage
+
+
+class Stacked(Protocol):
+    """Stages that can be added to scores."""
+
+    @property
+    def features(self) -> np.ndarray | None:
+        """Those that any tree looks at; None where not all answers are trees."""
+        ...
+
+    def add(self, data: Data, scores: np.ndarray) -> None:
+        """Add the stages to the scores of rows."""
+        ...
 
 
 class StageByStage:
@@ -28,7 +43,6 @@ class StageByStage:
 
     @property
     def features(self) -> np.ndarray | None:
-        """Those that any tree looks at; None where not all answers are trees."""
         answers = [answer for stage in self.stages for answer in single(stage.answer)]
         trees = [answer.tree.feature for answer in answers if isinstance(answer, TreeAnswer)]
         return np.unique(np.concatenate(trees)) if 0 < len(trees) == len(answers) else None
@@ -70,8 +84,26 @@ class StackedTrees:
                 scores[rows] = own
 
 
-def stack(booster: Hooks, stages: Sequence["Stage"]) -> StageByStage | StackedTrees:
+class StackedLeaves:
+    """Trees that add the values of their leaves, each to columns of its own."""
+
+    def __init__(self, parts: Sequence[tuple[GrownTree, int]]):
+        self._sums = LeafSums(*zip(*parts, strict=True))
+
+    @property
+    def features(self) -> np.ndarray:
+        return self._sums.features
+
+    def add(self, data: Data, scores: np.ndarray) -> None:
+        assert data.binned is not None
+        self._sums.add(data.binned, scores)
+
+
+def stack(booster: Hooks, stages: Sequence["Stage"]) -> "Stacked":
     """The stages in the quickest form that fits them."""
+    leaves = booster.leaf_parts(stages)
+    if leaves is not None:
+        return StackedLeaves(leaves)
     dimensions = {stage.code.ndim for stage in stages}
     plain = type(booster).add is Hooks.add and len(dimensions) == 1
     if plain and all(isinstance(stage.answer, TreeAnswer) for stage in stages):

@@ -7,9 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.experiments.charts import (
+from steadyboost.experiments.plan import Picture
+from steadyboost.experiments.printed import label_of, point_at
+from steadyboost.experiments.results import Results
+from steadyboost.experiments.statistics import estimate
+from steadyboost.reports.charts import (
     BOTTOM,
+    COLORS,
     LEFT,
+    QUIET,
     RIGHT,
     TOP,
     Axis,
@@ -21,11 +27,6 @@ from steadyboost.experiments.charts import (
     panel,
     style_of,
 )
-from steadyboost.experiments.plan import Picture
-from steadyboost.experiments.printed import label_of, point_at
-from steadyboost.experiments.results import Results
-from steadyboost.experiments.statistics import estimate
-from steadyboost.plots import COLORS, QUIET
 
 N_BINS = 30
 PERCENT = "%"

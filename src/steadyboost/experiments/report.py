@@ -1,10 +1,9 @@
-"""One self-contained HTML page with all tables, verdicts and pictures; it needs no network."""
+"""The page of the papers' experiments: all tables, verdicts and pictures."""
 
 from __future__ import annotations
 
 from collections import Counter
 from html import escape
-from importlib.resources import files
 
 from steadyboost.experiments.claims import Verdict
 from steadyboost.experiments.pictures import draw
@@ -19,8 +18,11 @@ from steadyboost.experiments.tables import (
     ours_text,
     remarks,
 )
+from steadyboost.reports import page
+from steadyboost.reports.page import figure, listing, paragraph
+from steadyboost.reports.tables import Cell, Column, data_table, text
 
-CLASSES = {"reproduces": "yes", "does not": "no", "cannot be run": "unknown"}
+CLASSES = {"reproduces": "yes", "does not": "no"}
 QUICK = (
     "This is the quick version: fewer repeats, rounds and data sets than the papers. "
     "It shows that things run, not whether claims hold."
@@ -29,21 +31,12 @@ QUICK = (
 
 def html_page(reports: list[Report], made_by: str) -> str:
     """The page; ``made_by`` says by which command and when."""
-    style = (files("steadyboost.experiments") / "report.css").read_text(encoding="utf-8")
-    quick = f'<p class="quick">{QUICK}</p>' if any(r.experiment.is_quick for r in reports) else ""
-    return "\n".join(
-        [
-            '<!doctype html><html lang="en"><head><meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            "<title>SteadyBoost: the papers' experiments</title>",
-            f"<style>{style}</style></head><body><main>",
-            "<h1>The papers' experiments, run again</h1>",
-            f'<p class="quiet">{escape(made_by)}</p>',
-            quick,
-            _overview(reports),
-            *_sections(reports),
-            "</main></body></html>\n",
-        ]
+    quick = paragraph(QUICK, "note") if any(r.experiment.is_quick for r in reports) else ""
+    return page.html_page(
+        "SteadyBoost: the papers' experiments",
+        "The papers' experiments, run again",
+        made_by,
+        [quick, _overview(reports), *_sections(reports)],
     )
 
 
@@ -67,7 +60,7 @@ def _sections(reports: list[Report]) -> list[str]:
         own = [report for report in reports if report.experiment.paper == paper.id]
         if own:
             parts.append(f"<h2>Paper {paper.id}</h2><p>{escape(paper.citation)}</p>")
-            parts.append(_listing(paper.notes))
+            parts.append(listing(paper.notes))
             parts += [_section(report) for report in own]
     return parts
 
@@ -78,12 +71,12 @@ def _section(report: Report) -> str:
         [
             f'<section id="{_anchor(experiment.name)}">',
             f"<h3>{escape(experiment.name)} · {escape(experiment.title)}</h3>",
-            '<p class="quick">Quick version</p>' if experiment.is_quick else "",
+            paragraph("Quick version", "note") if experiment.is_quick else "",
             _table(report),
-            f'<p class="quiet">{escape(legend(experiment))}</p>',
+            paragraph(legend(experiment), "quiet"),
             _claims(report.verdicts),
             *(_figure(report, k) for k in range(len(experiment.pictures))),
-            _listing(remarks(report)),
+            listing(remarks(report)),
             "</section>",
         ]
     )
@@ -91,28 +84,26 @@ def _section(report: Report) -> str:
 
 def _table(report: Report) -> str:
     experiment = report.experiment
-    columns = [escape(column).replace(" / ", "<br>") for column in report.columns]
-    head = "".join(f"<th>{column}</th>" for column in columns)
-    body = []
-    for label, row in zip(report.rows, report.entries, strict=True):
-        bold = experiment.columns == ("method",)
-        cells = [
-            _cell(entry, experiment.measure, bold and is_best(entry, row, experiment.measure))
-            for entry in row
+    bold = experiment.columns == ("method",)
+    rows = [
+        [
+            text(label),
+            *(
+                _cell(entry, experiment.measure, bold and is_best(entry, row, experiment.measure))
+                for entry in row
+            ),
         ]
-        body.append(f"<tr><th>{escape(label)}</th>{''.join(cells)}</tr>")
-    return (
-        f'<div class="scroll"><table class="numbers"><tr><th></th>{head}</tr>'
-        f"{''.join(body)}</table></div>"
-    )
+        for label, row in zip(report.rows, report.entries, strict=True)
+    ]
+    columns = [Column("", is_number=False), *map(Column, report.columns)]
+    return data_table("t" + _anchor(experiment.name), columns, rows)
 
 
-def _cell(entry: Entry, measure: str, best: bool) -> str:
+def _cell(entry: Entry, measure: str, best: bool) -> Cell:
     words = escape(ours_text(entry, measure))
     ours = f"<b>{words}</b>" if best else words
-    hint = f' title="{escape(entry.reason, quote=True)}"' if entry.reason else ""
     printed = f"<small>{escape(entry.printed_text)}</small>" if entry.printed else ""
-    return f"<td{hint}>{ours}{printed}</td>"
+    return Cell(ours + printed, entry.ours.mean if entry.ours else "", entry.reason)
 
 
 def _claims(verdicts: list[Verdict]) -> str:
@@ -125,21 +116,13 @@ def _claims(verdicts: list[Verdict]) -> str:
 
 
 def _badge(state: str, words: str) -> str:
-    return f'<span class="badge {CLASSES.get(state, "unknown")}">{MARKS[state]} {words}</span>'
+    return page.badge(f"{MARKS[state]} {words}", CLASSES.get(state, ""))
 
 
 def _figure(report: Report, index: int) -> str:
     picture = report.experiment.pictures[index]
     keys, panels = draw(picture, report.results)
-    if not panels:
-        return ""
-    caption = f"<figcaption>{escape(picture.title)}</figcaption>"
-    return f'<figure>{caption}{keys}<div class="panels">{"".join(panels)}</div></figure>'
-
-
-def _listing(lines: list[str] | tuple[str, ...]) -> str:
-    items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-    return f'<ul class="quiet">{items}</ul>' if items else ""
+    return figure(picture.title, panels, keys)
 
 
 def _anchor(name: str) -> str:

@@ -75,7 +75,7 @@ def _column_index(item: Any, frame: nw.DataFrame | None, n_features: int) -> int
     return int(item)
 
 
-def _categories_of(series: nw.Series) -> np.ndarray:
+def categories_of(series: nw.Series) -> np.ndarray:
     """Numbers as numbers, lest a gap turn category 1 into 1.0; all else as text; None for gaps."""
     kind = series.dtype
     if isinstance(kind, nw.Categorical | nw.Enum):
@@ -148,7 +148,7 @@ def _refuse_sparse(X: Any, categorical: np.ndarray) -> None:
 
 def raw_column(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
     """The values of a categorical column."""
-    return X[:, f] if frame is None else _categories_of(frame[:, f])
+    return X[:, f] if frame is None else categories_of(frame[:, f])
 
 
 def numeric_column(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:

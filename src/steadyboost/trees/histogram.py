@@ -170,9 +170,48 @@ def add_labels(packed, features, offsets, rows, labels, weights, n_channels, his
 
 
 @inner
+def _add_pairs(words, first, n_columns, pairs, n, offsets, hist):
+    """Columns that share words, for rows that have two channels each."""
+    mask = np.uint64(255)
+    for k in range(n_columns):
+        shift = np.uint64(8 * (first[k] & 3))
+        base = np.uint64(2 * offsets[first[k]])
+        for j in range(n):
+            cell = base + np.uint64(2) * ((np.uint64(words[j]) >> shift) & mask)
+            hist[cell] += pairs[np.uint64(j), np.uint64(0)]
+            hist[cell + np.uint64(1)] += pairs[np.uint64(j), np.uint64(1)]
+
+
+@inner
+def add_pairs(packed, features, offsets, rows, channels, hist):
+    """As ``add_dense`` for two channels, which are read block by block as labels are."""
+    size = min(BLOCK, len(rows))
+    words = np.empty(size, dtype=np.uint32)
+    pairs = np.empty((size, 2), dtype=channels.dtype)
+    for start in range(0, len(rows), BLOCK):
+        block = rows[start : start + BLOCK]
+        m = len(block)
+        for j in range(m):
+            row = np.uint64(block[j])
+            pairs[j, 0], pairs[j, 1] = channels[row, np.uint64(0)], channels[row, np.uint64(1)]
+        at = np.int64(0)
+        while at < len(features):
+            group, stop = features[at] >> 2, at
+            while stop < len(features) and features[stop] >> 2 == group:
+                stop += 1
+            for j in range(m):
+                words[j] = packed[group, np.uint64(block[j])]
+            _add_pairs(words, features[at:stop], stop - at, pairs, m, offsets, hist)
+            at = stop
+
+
+@inner
 def add_dense(packed, features, offsets, rows, channels, hist):
     """Add rows that have a vector of channels each."""
     n_channels = channels.shape[1]
+    if n_channels == 2:
+        add_pairs(packed, features, offsets, rows, channels, hist)
+        return
     for f in features:
         group = f >> 2
         shift = np.uint32(8 * (f & 3))

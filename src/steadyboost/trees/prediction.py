@@ -135,7 +135,7 @@ def _sift(packed, start, stop, tree, values, scratch):
 
 
 @inlined
-def _find_places(packed, start, stop, tree, values, scratch):
+def find_places(packed, start, stop, tree, values, scratch):
     """Where rows end, as places of the array that is returned: the ``values`` of the leaves."""
     if len(values) < 2 * MOST_LEAVES:
         _sift(packed, start, stop, tree, values, scratch)
@@ -145,7 +145,7 @@ def _find_places(packed, start, stop, tree, values, scratch):
 
 
 @inner
-def _scratch():
+def scratch_for_places():
     """Places of a chunk's rows, values by place, and the leaves below each node."""
     places = np.empty(CHUNK, dtype=np.uint32)
     by_place = np.empty(256, dtype=np.int32)
@@ -155,12 +155,12 @@ def _scratch():
 @kernel
 def apply(packed, tree, out):
     """Write the leaf of each row."""
-    scratch = _scratch()
+    scratch = scratch_for_places()
     places = scratch[0]
     nodes = np.arange(len(tree[0])).astype(np.int32)
     for start in range(0, packed.shape[1], CHUNK):
         stop = min(start + CHUNK, packed.shape[1])
-        leaves = _find_places(packed, start, stop, tree, nodes, scratch)
+        leaves = find_places(packed, start, stop, tree, nodes, scratch)
         for j in range(stop - start):
             out[start + j] = leaves[np.uint64(places[j])]
 
@@ -188,13 +188,13 @@ def add_trees(packed, trees, starts, tables, one_each, scores):
     where each tree begins in both.
     """
     feature, children, left_set, depth, vote = trees
-    scratch = _scratch()
+    scratch = scratch_for_places()
     for start in range(0, packed.shape[1], CHUNK):
         stop = min(start + CHUNK, packed.shape[1])
         for t in range(len(depth)):
             own = slice(starts[t, 0], starts[t + 1, 0])
             tree = (feature[own], children[own], left_set[own], np.int64(depth[t]))
-            votes = _find_places(packed, start, stop, tree, vote[own], scratch)
+            votes = find_places(packed, start, stop, tree, vote[own], scratch)
             table = tables[starts[t, 1] : starts[t + 1, 1]]
             _add_chunk(scratch[0], votes, table, one_each, scores[start:stop])
 

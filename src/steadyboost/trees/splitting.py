@@ -8,6 +8,7 @@ from steadyboost.trees.criteria import (
     ERROR,
     GINI,
     MAX_EDGE,
+    NEWTON,
     TIE_SHARE,
     mass_of,
     score_of,
@@ -33,6 +34,11 @@ def _score_sides(left, right, total, criterion, l2):
         return left_mass, right_mass, score
     score = score_of(left, left_mass, criterion, l2)
     return left_mass, right_mass, score + score_of(right, right_mass, criterion, l2)
+
+
+@inlined
+def _square_over(value, mass):
+    return np.float64(value) * np.float64(value) / mass if mass > 0 else 0.0
 
 
 @inlined
@@ -87,7 +93,8 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
     Bins move left in their order (that of :func:`order_categories` where they are categories),
     and the best prefix wins. In pass 0 missing values stay right; in pass 1, which is worth its
     time only if there are any, they go left first. The masses and sums of squares are those of
-    the class criteria, and GINI needs nothing more.
+    the class criteria, and GINI needs nothing more;
+    NEWTON is written out because boosters ask for it most.
 
     One long function: where features have few bins, calls would take most of the time.
     """
@@ -124,9 +131,14 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
                     if k < first:
                         break
                     continue
-                score = left_squares / np.float64(left_mass)
-                score += right_squares / np.float64(right_mass)
-                if criterion != GINI:
+                if criterion == GINI:
+                    score = left_squares / np.float64(left_mass)
+                    score += right_squares / np.float64(right_mass)
+                elif criterion == NEWTON:
+                    left_mass, right_mass = left[1], total[1] - left[1]
+                    score = _square_over(left[0], left_mass + l2)
+                    score += _square_over(total[0] - left[0], right_mass + l2)
+                else:
                     left_mass, right_mass, score = _score_sides(left, right, total, criterion, l2)
                 if len(hist) > tail:
                     left_count += hist[tail + bin_]

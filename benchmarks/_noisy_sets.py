@@ -1,0 +1,95 @@
+"""Data sets with wrong training labels and a clean test part, for ``noise.py`` and ``audit.py``."""
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.model_selection import train_test_split
+
+from steadyboost.datasets import load
+from steadyboost.noise import corrupt
+
+SETS = (
+    *("car", "covertype", "german", "letter", "nursery", "pendigits", "satimage"),
+    *("segmentation", "spambase", "splice", "vowel", "waveform", "yeast"),
+)
+NOISE = (
+    *(("symmetric", rate) for rate in (0.0, 0.1, 0.2, 0.3, 0.4)),
+    ("pair", 0.3),
+    ("feature_dependent", 0.2),
+)
+HUMAN = ("majority", "one_annotator")  # labels of sentiment_crowd that people gave
+MAX_TEST = 5000
+N_TOPICS = 100  # columns that text is reduced to
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Rows to learn from, some of them with a wrong label, and clean ones to test on."""
+
+    X: np.ndarray
+    y: np.ndarray
+    is_wrong: np.ndarray
+    X_test: np.ndarray
+    y_test: np.ndarray
+
+
+def _numbers(frame: pd.DataFrame) -> np.ndarray:
+    """Categories as codes and gaps as medians: every method gets the same numbers."""
+    columns = {}
+    for name in frame:
+        column = frame[name]
+        if column.dtype.kind not in "fiub":
+            column = column.astype("category").cat.codes.astype(float).replace(-1.0, np.nan)
+        columns[name] = column.astype(float).fillna(column.median())
+    return pd.DataFrame(columns).to_numpy()
+
+
+@cache
+def _clean(name: str) -> tuple[np.ndarray, np.ndarray]:
+    X, labels = load(name)
+    y = np.unique(np.asarray(labels), return_inverse=True)[1]
+    common = np.flatnonzero(np.bincount(y)[y] >= 10)  # a class must fit in every part
+    return _numbers(pd.DataFrame(X))[common], np.unique(y[common], return_inverse=True)[1]
+
+
+def problem(name: str, kind: str, rate: float, seed: int, n_rows: int) -> Problem:
+    """60 % of the rows, at most ``n_rows``, to learn from; 40 %, at most 5,000, to test on."""
+    X, y = _clean(name)
+    n_train, n_test = min(n_rows, round(0.6 * len(y))), min(MAX_TEST, round(0.4 * len(y)))
+    train, test = train_test_split(
+        np.arange(len(y)), train_size=n_train, test_size=n_test, random_state=seed, stratify=y
+    )
+    noisy, is_wrong = y[train], np.zeros(n_train, dtype=bool)
+    if rate > 0:
+        own = X[train] if kind == "feature_dependent" else None
+        noisy, is_wrong = corrupt(noisy, rate, kind, X=own, random_state=seed)
+    return Problem(X[train], noisy, is_wrong, X[test], y[test])
+
+
+@cache
+def _topics(folder: Path) -> tuple[np.ndarray, np.ndarray]:
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.pipeline import make_pipeline
+
+    text = [pd.read_csv(folder / f"sentiment_crowd.{part}.csv.gz") for part in ("train", "test")]
+    words = TfidfVectorizer(min_df=2, sublinear_tf=True)
+    reduce = make_pipeline(words, TruncatedSVD(N_TOPICS, random_state=0))
+    first = text[0].columns[0]
+    return reduce.fit_transform(text[0][first]), reduce.transform(text[1][first])
+
+
+def human_problem(labels: str, seed: int, folder: Path) -> Problem:
+    """Sentences with the labels of a crowd; a random 80 % of them to learn from."""
+    X, X_test = _topics(folder)
+    given = pd.read_csv(folder / "sentiment_crowd.train.noisy.csv.gz", dtype=str)
+    tested = pd.read_csv(folder / "sentiment_crowd.test.csv.gz", dtype=str)["target"]
+    classes = np.unique(given["y_true"])
+    rows = np.random.default_rng(seed).permutation(len(given))[: round(0.8 * len(given))]
+    true, noisy = (
+        np.searchsorted(classes, given[name].to_numpy()[rows]) for name in ("y_true", f"y_{labels}")
+    )
+    return Problem(X[rows], noisy, noisy != true, X_test, np.searchsorted(classes, tested))

@@ -1,0 +1,16 @@
+"""The command line ``steadyboost``: one file per command, nothing heavy imported at the start."""
+
+from steadyboost.cli.audit import audit
+from steadyboost.cli.compare import compare
+from steadyboost.cli.demo import demo
+from steadyboost.cli.evaluate import evaluate
+from steadyboost.cli.explain import explain
+from steadyboost.cli.fit import fit
+from steadyboost.cli.predict import predict
+from steadyboost.cli.shell import app, main
+from steadyboost.experiments.cli import data, reproduce
+
+__all__ = ["app", "main"]
+
+for command in (fit, predict, evaluate, explain, compare, audit, demo, reproduce, data):
+    app.command()(command)

@@ -1,0 +1,156 @@
+"""The command ``steadyboost fit``."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from steadyboost.cli.boosters import DEFAULT_BOOSTER, complete_booster, make_booster
+from steadyboost.cli.models import save_model
+from steadyboost.cli.options import (
+    Categorical,
+    Data,
+    Force,
+    Ignore,
+    Jobs,
+    Json,
+    Seed,
+    Target,
+    Weights,
+)
+from steadyboost.cli.outputs import check_output
+from steadyboost.cli.printing import print_json
+from steadyboost.cli.shell import told_in_one_sentence
+
+if TYPE_CHECKING:
+    from steadyboost.tables import Table
+
+Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write the model (.sb).")]
+Booster = Annotated[
+    str,
+    typer.Option("--booster", "-b", help="Which booster.", autocompletion=complete_booster),
+]
+Learner = Annotated[
+    str | None, typer.Option(help="Weak learner: Tree, Stump, AttributeTest, DecisionRule, C45.")
+]
+Rounds = Annotated[int | None, typer.Option(min=1, help="Boosting rounds at the most.")]
+Params = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--param", "-p", help="A parameter as name=value, such as estimator__max_depth=2; repeat."
+    ),
+]
+Validation = Annotated[Path | None, typer.Option(help="A file of rows to watch, not to learn.")]
+EarlyStopping = Annotated[
+    bool,
+    typer.Option(
+        "--early-stopping", help="Keep the best round of the validation rows, or of a tenth."
+    ),
+]
+
+
+def fit(
+    data: Data,
+    target: Target = None,
+    output: Output = Path("model.sb"),
+    booster: Booster = DEFAULT_BOOSTER,
+    learner: Learner = None,
+    rounds: Rounds = None,
+    param: Params = None,
+    validation: Validation = None,
+    early_stopping: EarlyStopping = False,
+    weights: Weights = None,
+    ignore: Ignore = None,
+    categorical: Categorical = None,
+    seed: Seed = 0,
+    jobs: Jobs = 0,
+    json: Json = False,
+    force: Force = False,
+) -> None:
+    """Learn a model from a table and write it to a file."""
+    check_output(output, force, [".sb"])
+    given = {"early_stopping": early_stopping, "random_state": seed, "n_jobs": jobs or -1}
+    model = make_booster(booster, learner, rounds, param or [], **given)
+    table = read_training(data, target, weights, ignore or [], categorical or [])
+    if table.codes:
+        model.set_params(categorical_features=[*table.found.categorical])
+    if not json:
+        typer.echo("\n".join(table.found.sentences()))
+    start = time.perf_counter()
+    train(model, data, target, table, validation)
+    took = time.perf_counter() - start
+    save_model(model, output, target)
+    report(model, table, output, took, json)
+
+
+def read_training(
+    data: Path, target: str | None, weights: str | None, ignore: list[str], categorical: list[str]
+) -> Table:
+    """The rows to learn from."""
+    from steadyboost.tables import has_own_labels, read_table
+
+    if target is None and not has_own_labels(data):
+        raise typer.BadParameter("name the column of the labels.", param_hint="'--target'")
+    with told_in_one_sentence():
+        return read_table(
+            data, target=target, weights=weights, ignore=ignore, categorical=categorical
+        )
+
+
+def train(model: Any, data: Path, target: str | None, table: Table, watched: Path | None) -> None:
+    """Fit the model; a progress bar shows the rounds on a terminal."""
+    from steadyboost.callbacks import Monitor
+    from steadyboost.tables import as_classes
+
+    with told_in_one_sentence():
+        y = as_classes(data, target or "label", table.labels)
+        held_out = {} if watched is None else _held_out(watched, target, table, y)
+    model.set_params(callbacks=[Monitor(), *_progress()])
+    with told_in_one_sentence(f"{data}: "):
+        model.fit(table.X, y, table.weights, **held_out)
+
+
+def _held_out(path: Path, target: str | None, table: Table, y: Any) -> dict[str, Any]:
+    import numpy as np
+
+    from steadyboost.tables import match_classes, read_table
+
+    held = read_table(path, target=target, features=table.kinds, n_features=table.found.columns)
+    classes = np.unique(y)
+    places = match_classes(path, target or "label", held.labels, classes)
+    return {"X_val": held.X, "y_val": classes[places]}
+
+
+def _progress() -> list[Any]:
+    from rich.console import Console
+
+    from steadyboost.callbacks import Progress
+
+    console = Console(stderr=True)
+    return [Progress(console=console)] if console.is_terminal else []
+
+
+def report(model: Any, table: Table, output: Path, took: float, json: bool) -> None:
+    """What was learnt, how long it took, and where it is."""
+    last = model.history_[model.n_iter_ - 1] if model.n_iter_ else {}
+    errors = {"training": last.get("train_error"), "validation": last.get("val_error")}
+    if json:
+        print_json(
+            {
+                "model": str(output),
+                "booster": type(model).__name__,
+                "classes": model.classes_.tolist(),
+                "rounds": model.n_iter_,
+                "errors": errors,
+                "seconds": round(took, 3),
+                "data": table.found.as_dict(),
+            }
+        )
+        return
+    told = [f"{name} error {error:.1%}" for name, error in errors.items() if error is not None]
+    rounds = f"{model.n_iter_} rounds in {took:.1f} s"
+    typer.echo(f"{type(model).__name__}: {', '.join([rounds, *told])}")
+    typer.echo(f"Model: {output}")

@@ -1,0 +1,78 @@
+"""The command ``steadyboost predict``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from steadyboost.cli.models import Model, load_model
+from steadyboost.cli.options import Force, ModelFile
+from steadyboost.cli.outputs import check_output, refuse
+from steadyboost.cli.shell import told_in_one_sentence
+
+if TYPE_CHECKING:
+    import narwhals.stable.v2 as nw
+    import numpy as np
+
+NewRows = Annotated[Path, typer.Argument(help="Rows to predict, in any format that fit takes.")]
+Output = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", help="A .csv or .parquet file; else CSV is printed."),
+]
+Proba = Annotated[bool, typer.Option("--proba", help="A column of probabilities for each class.")]
+Keep = Annotated[list[str] | None, typer.Option(help="A column to hand through; repeat.")]
+
+
+def predict(
+    model: ModelFile,
+    data: NewRows,
+    output: Output = None,
+    proba: Proba = False,
+    keep: Keep = None,
+    force: Force = False,
+) -> None:
+    """Predict the labels of new rows, in their order."""
+    if output is not None:
+        check_output(output, force, [".csv", ".parquet"])
+    loaded = load_model(model)
+    table = loaded.read(data, keep=keep or [])
+    with told_in_one_sentence(f"{data}: "):
+        probabilities = loaded.booster.predict_proba(table.X)
+    write(answers(loaded, table.kept, probabilities, proba), output)
+    if output is not None:
+        typer.echo(f"{len(probabilities):,} rows: {output}")
+
+
+def answers(
+    model: Model, kept: nw.DataFrame | None, probabilities: np.ndarray, proba: bool
+) -> nw.DataFrame:
+    """Kept columns, the prediction, perhaps the probability of each class."""
+    from steadyboost.tables import from_columns
+
+    classes = model.booster.classes_
+    ours: dict[str, Any] = {"prediction": classes.take(probabilities.argmax(axis=1)).tolist()}
+    if proba:
+        names = (f"proba_{label}" for label in classes.tolist())
+        ours |= dict(zip(names, probabilities.T, strict=True))
+    theirs = {} if kept is None else kept.to_dict(as_series=False)
+    for name in ours.keys() & theirs.keys():
+        refuse("--keep", f"{name!r} is also the name of a column of the output.")
+    return from_columns({**theirs, **ours})
+
+
+def write(frame: nw.DataFrame, output: Path | None) -> None:
+    """To the file, complete or not at all, or to the standard output."""
+    from steadyboost.core.model_archive import replacing
+
+    if output is None:
+        sys.stdout.write(frame.write_csv())
+        return
+    with replacing(output) as opened:
+        file: Any = opened  # which narwhals takes, though it names fewer types
+        if output.suffix.lower() == ".parquet":
+            frame.write_parquet(file)
+        else:
+            frame.write_csv(file)

@@ -1,0 +1,251 @@
+"""Boosters that leave out a fold each, and forests: members that know rows they have not seen.
+
+Every round adds a tree per class to each booster that its fold has not stopped, and a tree to each
+forest. A row is judged out of sample by the booster that left it out and by the trees of the
+forests whose bootstraps missed it.
+"""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy.special import expit
+
+from steadyboost.core.loop import Boosting, Round
+from steadyboost.core.noise_model import SMALLEST
+from steadyboost.core.rows import Rows
+from steadyboost.core.scores import softmax
+from steadyboost.core.stages import Stage
+from steadyboost.learners.many import Answers
+from steadyboost.learners.tree import TreeAnswer
+from steadyboost.trees.leaves import LeafSums
+from steadyboost.trees.newton import grow_steps
+from steadyboost.trees.random_tree import RandomGrowth, grow_random_tree
+from steadyboost.trees.tree import GrownTree, Growth
+
+FORESTS = (RandomGrowth(5), RandomGrowth(3, random_cuts=True))
+FOLD_SEED = 1_000_003  # a stream of chance that no round has
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Where each member's scores are."""
+
+    n_classes: int
+    n_folds: int
+
+    @property
+    def width(self) -> int:
+        """Columns of a booster: one for two classes."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    @property
+    def n_parts(self) -> int:
+        return self.n_folds * self.width + len(FORESTS)
+
+    @property
+    def n_columns(self) -> int:
+        return self.n_folds * self.width + len(FORESTS) * self.n_classes
+
+    def booster(self, fold: int) -> slice:
+        return slice(fold * self.width, (fold + 1) * self.width)
+
+    def forest(self, number: int) -> slice:
+        start = self.n_folds * self.width + number * self.n_classes
+        return slice(start, start + self.n_classes)
+
+    def first_columns(self) -> list[int]:
+        """The first column that each part of a stage adds to."""
+        scalars = list(range(self.n_folds * self.width))
+        return scalars + [self.forest(number).start for number in range(len(FORESTS))]
+
+    def class_proba(self, scores: np.ndarray) -> np.ndarray:
+        """Class probabilities of one booster."""
+        if self.n_classes > 2:
+            return softmax(scores)
+        right = expit(scores[:, 0])
+        return np.column_stack([1 - right, right])
+
+    def member_proba(self, scores: np.ndarray, base: np.ndarray) -> np.ndarray:
+        """(members, n, k): the boosters on average, and each forest."""
+        folds = [self.class_proba(scores[:, self.booster(f)] + base) for f in range(self.n_folds)]
+        return np.stack([np.mean(folds, axis=0), *self.forest_proba(scores)])
+
+    def forest_proba(self, scores: np.ndarray) -> list[np.ndarray]:
+        """Shares of the votes, or equal ones where there are none."""
+        return [_shares(scores[:, self.forest(number)]) for number in range(len(FORESTS))]
+
+
+def _shares(sums: np.ndarray) -> np.ndarray:
+    total = sums.sum(axis=1, keepdims=True)
+    return np.divide(sums, total, out=np.full(sums.shape, 1 / sums.shape[1]), where=total > 0)
+
+
+@dataclass
+class Sampling:
+    """How the boosters' trees grow."""
+
+    growth: Growth
+    learning_rate: float
+    rows: float
+    features: float
+    patience: int
+
+
+def deal_folds(y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
+    """A fold for each row, at random, each class as evenly as can be."""
+    order = np.random.default_rng([seed, FOLD_SEED]).permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    folds = np.empty(len(y), dtype=np.int64)
+    folds[order] = np.arange(len(y)) % n_folds
+    return folds
+
+
+@dataclass
+class Fold:
+    """A booster, and the rows that it is stopped by."""
+
+    number: int
+    rows: np.ndarray
+    held_out: np.ndarray
+    scores: np.ndarray  # of all rows
+    best_loss: float = np.inf
+    best_round: int = 0
+    proba: np.ndarray = field(default_factory=lambda: np.empty(0))  # of held-out rows, at best
+
+    def is_open(self, t: int, patience: int) -> bool:
+        return t - self.best_round < patience
+
+
+class CrossFit:
+    """The members on training rows."""
+
+    def __init__(self, rows: Rows, shape: Shape, base: np.ndarray, sampling: Sampling, seed: int):
+        self.rows, self.shape, self.base, self.sampling = rows, shape, base, sampling
+        self.mass = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
+        of_row = deal_folds(rows.y, shape.n_folds, seed)
+        self.folds = [self._fold(number, of_row) for number in range(shape.n_folds)]
+        self.votes = np.zeros((len(FORESTS), len(rows), shape.n_classes))
+        self.n_rounds = 0
+        self.targets = np.eye(shape.n_classes)[rows.y][:, -shape.width :]
+
+    def _fold(self, number: int, of_row: np.ndarray) -> Fold:
+        held = of_row == number
+        train = ~held if 0 < held.sum() < len(held) else np.ones(len(held), dtype=bool)
+        scores = np.zeros((len(held), self.shape.width), order="F")
+        return Fold(number, np.flatnonzero(train), np.flatnonzero(held), scores)
+
+    def grow(self, round_: Round) -> tuple[GrownTree | None, ...]:
+        """The trees of a round; None for boosters that have been stopped."""
+        n_folds, width = self.shape.n_folds, self.shape.width
+        jobs = [(number, round_.of(number)) for number in range(n_folds + len(FORESTS))]
+
+        def grow_member(job: tuple[int, Round]) -> list[GrownTree] | list[None]:
+            number, own = job
+            if number >= n_folds:
+                return [self._random_tree(number - n_folds, own)]
+            is_open = self.folds[number].is_open(round_.t, self.sampling.patience)
+            return self._steps(self.folds[number], own) if is_open else [None] * width
+
+        grown = self.rows.workers.run(grow_member, jobs)
+        return tuple(tree for trees in grown for tree in trees)
+
+    def _steps(self, fold: Fold, round_: Round) -> list[GrownTree]:
+        """Newton's steps of a booster, on some rows and features."""
+        proba = self.shape.class_proba(fold.scores + self.base)[:, -self.shape.width :]
+        mass = self.mass[:, None]
+        gradients = np.asfortranarray((proba - self.targets) * mass)
+        k = self.shape.n_classes
+        curvatures = np.asfortranarray(proba * (1 - proba) * mass * (k / (k - 1) if k > 2 else 1))
+        rows = _some(fold.rows, self.sampling.rows, round_.rng).astype(np.int32)
+        binned = self.rows.data.binned
+        assert binned is not None
+        features = _some(np.arange(binned.n_features), self.sampling.features, round_.rng)
+        trees = grow_steps(binned, gradients, curvatures, rows, features, self.sampling.growth)
+        return [replace(tree, value=self.sampling.learning_rate * tree.value) for tree in trees]
+
+    def _bag(self, round_: Round) -> np.ndarray:
+        """How often each row is in a bootstrap."""
+        n = len(self.rows)
+        return round_.rng.multinomial(n, np.full(n, 1 / n))
+
+    def _random_tree(self, number: int, round_: Round) -> GrownTree:
+        binned, y = self.rows.data.binned, self.rows.y
+        assert binned is not None
+        weights = self._bag(round_) * self.mass
+        k = self.shape.n_classes
+        return grow_random_tree(binned, y, weights, k, FORESTS[number], round_.seed)
+
+    def follow(self, trees: tuple[GrownTree | None, ...], round_: Round) -> None:
+        """Bring what is known of unseen rows up to a round."""
+        n_folds, width = self.shape.n_folds, self.shape.width
+
+        def follow_member(number: int) -> None:
+            if number >= n_folds:
+                tree = trees[n_folds * width + number - n_folds]
+                self._follow_forest(number - n_folds, tree, round_.of(number))
+            else:
+                self._follow_fold(self.folds[number], trees[self.shape.booster(number)], round_.t)
+
+        self.rows.workers.run(follow_member, range(n_folds + len(FORESTS)))
+        self.n_rounds = round_.t + 1
+
+    def _follow_fold(self, fold: Fold, trees: tuple[GrownTree | None, ...], t: int) -> None:
+        grown = [tree for tree in trees if tree is not None]
+        if not grown:
+            return
+        LeafSums(grown, range(len(grown))).add(self.rows.data.binned, fold.scores)
+        held = fold.held_out
+        proba = self.shape.class_proba(fold.scores[held] + self.base)
+        own = np.maximum(proba[np.arange(len(held)), self.rows.y[held]], SMALLEST)
+        loss = -float(np.average(np.log(own), weights=self.mass[held])) if len(held) else -t
+        if loss < fold.best_loss:
+            fold.best_loss, fold.best_round, fold.proba = loss, t + 1, proba
+
+    def _follow_forest(self, number: int, tree: GrownTree | None, round_: Round) -> None:
+        assert tree is not None
+        unseen = np.flatnonzero(self._bag(round_) == 0)
+        leaves = self.rows.data.binned.leaves(tree)[unseen]
+        self.votes[number, unseen] += tree.value[leaves]
+
+    def unseen_proba(self) -> np.ndarray:
+        """(members, n, k), for each row from members that have not seen it."""
+        boosters = np.empty((len(self.rows), self.shape.n_classes))
+        for fold in self.folds:
+            boosters[fold.held_out] = fold.proba
+        return np.stack([boosters, *map(_shares, self.votes)])
+
+    def error(self) -> float:
+        """Share of the rows that the boosters get wrong out of sample, by given labels."""
+        wrong = self.unseen_proba()[0].argmax(axis=1) != self.rows.y
+        return float(np.average(wrong, weights=self.mass))
+
+    def rounds(self) -> np.ndarray:
+        """Rounds of each booster that count."""
+        return np.array([fold.best_round for fold in self.folds])
+
+
+def _some(items: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:
+    n_drawn = max(1, round(share * len(items)))
+    return np.sort(rng.choice(items, n_drawn, replace=False, shuffle=False))
+
+
+def replayed(cross: CrossFit, run: Boosting) -> CrossFit:
+    """Members as they were after the stages of a run."""
+    for t, stage in enumerate(run.stages):
+        cross.follow(trees_of(stage), run.round(t))
+    return cross
+
+
+def trees_of(stage: Stage) -> tuple[GrownTree | None, ...]:
+    assert isinstance(stage.answer, Answers)
+    answers: tuple = stage.answer.answers
+    return tuple(None if answer is None else answer.tree for answer in answers)
+
+
+def as_answers(trees: tuple[GrownTree | None, ...]) -> Answers:
+    """Trees whose votes are their leaves."""
+
+    def answer(tree: GrownTree) -> TreeAnswer:
+        return TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
+
+    return Answers(tuple(None if tree is None else answer(tree) for tree in trees))

@@ -1,0 +1,84 @@
+"""From scores to probabilities, said in a few words that other formats know, too."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from steadyboost.boosters.adaboost_m2 import AdaBoostM2Classifier
+from steadyboost.boosters.adaboost_mh import AdaBoostMHClassifier
+from steadyboost.boosters.ecoc import ECOCClassifier
+from steadyboost.boosters.gdmcboost import GDMCBoostClassifier
+from steadyboost.boosters.softmax_boost import SoftmaxBoostClassifier
+from steadyboost.core.binary import BinaryBoostingClassifier
+from steadyboost.core.fitted import FittedBooster
+from steadyboost.core.hooks import Hooks
+from steadyboost.core.output_codes import OutputCodeClassifier
+from steadyboost.core.voting import VotingClassifier
+
+
+@dataclass(frozen=True)
+class Link:
+    """A function of ``scores @ matrix``.
+
+    ``"softmax"``, ``"sigmoid"``, ``"shares"`` (of their sum), or ``"against"``: each class against
+    all others, from half the log-odds, then normalised.
+    """
+
+    kind: str
+    matrix: np.ndarray
+
+
+def _softmax(factor: float, model: Any) -> Link:
+    return Link("softmax", factor * np.eye(model.n_outputs()))
+
+
+def _binary(model: Any) -> Link:
+    """With one class there is one problem, and nothing to be unsure of."""
+    if model.n_classes_ == 1:
+        return _softmax(1.0, model)
+    if model._is_ovr():
+        return Link("against", np.eye(model.n_outputs()))
+    return Link("softmax", 2.0 * model.bits_.T)
+
+
+def _labelwise(one_label: str, factor: float, model: Any) -> Link:
+    """Sets of labels have a probability each; classes share one."""
+    if model.multilabel_:
+        return Link("sigmoid", 2.0 * np.eye(model.n_outputs()))
+    return Link(one_label, factor * np.eye(model.n_outputs()))
+
+
+def _ecoc(model: Any) -> Link:
+    return _softmax(2.0 if model.decoding == "weighted" else model._bit_log_odds, model)
+
+
+LINKS: dict[Callable, Callable[[Any], Link]] = {
+    Hooks.probabilities: lambda model: _softmax(1.0, model),
+    OutputCodeClassifier.probabilities: lambda model: _softmax(2.0, model),
+    AdaBoostM2Classifier.probabilities: lambda model: _softmax(2.0, model),
+    GDMCBoostClassifier.probabilities: lambda model: _softmax(2.0, model),
+    ECOCClassifier.probabilities: _ecoc,
+    VotingClassifier.probabilities: lambda model: Link("shares", np.eye(model.n_outputs())),
+    BinaryBoostingClassifier.probabilities: _binary,
+    AdaBoostMHClassifier.probabilities: lambda model: _labelwise("against", 1.0, model),
+    SoftmaxBoostClassifier.probabilities: lambda model: _labelwise("softmax", 1.0, model),
+}
+
+
+def link_of(model: FittedBooster) -> Link:
+    """The link of a booster, found by its own ``probabilities``, so that none is guessed."""
+    rule = LINKS.get(type(model).probabilities)
+    if rule is None:
+        raise ValueError(
+            f"{type(model).__name__}.probabilities is not known to the exports; add it to "
+            "steadyboost.exports.links.LINKS."
+        )
+    return rule(model)
+
+
+def decision_matrix(model: FittedBooster) -> np.ndarray:
+    """What the scores are multiplied by to give ``decision_function``, which is linear in them."""
+    decided = model.decision(np.eye(model.n_outputs()))
+    return decided[:, None] if decided.ndim == 1 else decided

@@ -1,0 +1,184 @@
+"""Fitting from files, as a user would."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+import steadyboost
+from steadyboost import SAMMEClassifier
+from steadyboost.cli.boosters import booster_names, complete_booster, find_booster
+from steadyboost.cli.models import load_model
+
+QUICK = ("--booster", "samme", "--rounds", "3", "--output", "m.sb")
+
+
+def test_it_says_what_it_found_and_where_the_model_is(train, works):
+    told = works("fit", train, "--target", "kind", *QUICK).splitlines()
+    assert told[0] == f"{train}: 200 rows, 3 features"
+    assert told[1] == "categorical: soil (2 values)"
+    assert told[2].startswith("missing values: ")
+    assert told[3].startswith("SAMMEClassifier: 3 rounds in ")
+    assert "training error" in told[3]
+    assert told[4] == "Model: m.sb"
+    assert [path.name for path in Path().iterdir()] == ["m.sb"]
+
+
+def test_the_model_is_that_of_the_library(train, works):
+    import polars
+
+    works("fit", train, "--target", "kind", *QUICK, "--seed", "7", "-p", "learning_rate=0.5")
+    frame = polars.read_csv(train, null_values="?")
+    ours = SAMMEClassifier(n_estimators=3, learning_rate=0.5, random_state=7)
+    X = frame.drop("kind")
+    ours.fit(X, frame["kind"])
+    theirs = steadyboost.load("m.sb")
+    np.testing.assert_array_equal(theirs.predict_proba(X), ours.predict_proba(X))
+    assert theirs.learning_rate == 0.5
+
+
+def test_the_file_remembers_target_names_and_kinds(model):
+    loaded = load_model(model)
+    assert loaded.target == "kind"
+    assert loaded.kinds == {"height": "number", "soil": "text", "plot": "text"}
+
+
+def test_learners_and_their_parameters(train, works):
+    works("fit", train, "-t", "kind", *QUICK, "-p", "estimator__max_depth=1")
+    assert steadyboost.load("m.sb").estimator.max_depth == 1
+    works("fit", train, "-t", "kind", *QUICK, "--learner", "stump", "--force")
+    assert type(steadyboost.load("m.sb").estimator).__name__ == "Stump"
+
+
+def test_validation_rows_are_watched_and_stop_it(train, test_rows, works):
+    options = ("--validation", test_rows, "--early-stopping", "-p", "n_iter_no_change=2", "--json")
+    told = works("fit", train, "-t", "kind", "-b", "samme", "--rounds", "60", *options)
+    assert told["rounds"] < 60
+    assert told["errors"]["validation"] == min(
+        r["val_error"] for r in load_model(Path("model.sb")).booster.history_
+    )
+    assert told["data"]["rows"] == 200
+    assert told["classes"] == ["herb", "shrub", "tree"]
+
+
+def test_weights_and_columns_left_out(works):
+    rows = [f"{i},{i},{int(i < 50)},{'a' if i < 50 or i % 2 else 'b'}" for i in range(100)]
+    Path("t.csv").write_text("id,x,w,y\n" + "\n".join(rows))
+    told = works("fit", "t.csv", "-t", "y", "--ignore", "id", *QUICK, "--json")
+    assert told["data"]["ignored"] == ["id"]
+    assert steadyboost.load("m.sb").feature_names_in_.tolist() == ["x", "w"]
+    works("fit", "t.csv", "-t", "y", "--weights", "w", "--ignore", "id", *QUICK, "--force")
+    assert steadyboost.load("m.sb").classes_.tolist() == ["a"]
+
+
+def test_libsvm_needs_no_target(works):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    dump_svmlight_file(X, X[:, 0] > 0, "t.libsvm", zero_based=False)
+    works("fit", "t.libsvm", *QUICK)
+    assert works("evaluate", "m.sb", "t.libsvm", "--json")["error"] == 0
+    assert works("predict", "m.sb", "t.libsvm").splitlines()[0] == "prediction"
+
+
+@pytest.mark.parametrize("name", booster_names())
+def test_every_booster_has_a_short_name(name):
+    short = name.removesuffix("Classifier")
+    assert find_booster(short.lower()).__name__ == find_booster(name).__name__ == name
+    assert short in complete_booster(short[:2])
+    assert short.lower() in complete_booster(short[:2].lower())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--booster", "smame"], "did you mean SAMMEClassifier?"),
+        (["--booster", "xyz"], "there are AdaBoost, "),
+        (["--learner", "tre"], "did you mean Tree?"),
+        (["-p", "learning_rte=1"], "did you mean learning_rate?"),
+        (["-p", "learning_rate"], "not of the form name=value"),
+        (["-p", "learning_rate=fast"], "'learning_rate' parameter of SAMMEClassifier must be"),
+        (["-p", "estimator__max_depth=0"], "'max_depth' parameter of Tree must be"),
+        (["-p", "random_state=1"], "random_state is set by --seed"),
+        (["--output", "m.pkl"], "does not end in .sb"),
+        (["--output", "nowhere/m.sb"], "the folder nowhere does not exist"),
+        (["--rounds", "0"], "--rounds"),
+    ],
+)
+def test_bad_usage(train, complains, options, words):
+    told = complains(2, "fit", train, "-t", "kind", "--booster", "samme", *options)
+    assert words in told
+    assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--target", "knid"], "has no column 'knid'; did you mean 'kind'?"),
+        (["--target", "height"], "row "),
+        (["--target", "kind", "--weights", "soil"], "row 1 of column 'soil' is "),
+        (["--target", "kind", "--validation", "nowhere.csv"], "nowhere.csv: there is no such file"),
+    ],
+)
+def test_bad_data(train, complains, options, words):
+    assert words in complains(1, "fit", train, *options)
+    assert list(Path().iterdir()) == []
+
+
+def test_the_target_must_be_named(train, complains):
+    assert "'--target': name the column" in complains(2, "fit", train)
+
+
+def test_a_validation_label_that_training_lacks(train, complains):
+    Path("v.csv").write_text("height,soil,plot,kind\n1,clay,1,moss\n")
+    told = complains(1, "fit", train, "-t", "kind", "--validation", "v.csv")
+    assert "v.csv: row 1 of column 'kind' is 'moss'" in told
+
+
+def test_nothing_is_replaced_without_force(train, works, complains):
+    Path("m.sb").write_text("precious")
+    assert "--force" in complains(2, "fit", train, "-t", "kind", *QUICK)
+    assert Path("m.sb").read_text() == "precious"
+    works("fit", train, "-t", "kind", *QUICK, "--force")
+    assert steadyboost.load("m.sb").n_iter_ == 3
+
+
+def test_a_failed_write_leaves_nothing(train, complains, monkeypatch):
+    def disk_full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.replace", disk_full)
+    assert "No space left" in complains(1, "fit", train, "-t", "kind", *QUICK)
+    assert list(Path().iterdir()) == []
+
+
+def test_as_a_program_of_its_own(train):
+    program = [sys.executable, "-c", "from steadyboost.cli import main; main()"]
+    done = subprocess.run(
+        [*program, "fit", str(train), "-t", "kind", *QUICK], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.endswith("Model: m.sb\n")
+
+
+def test_pandas_makes_the_same_model_and_predictions(train, test_rows, works, monkeypatch):
+    import importlib.util
+
+    options = ("-t", "kind", "-b", "samme", "--rounds", "3", "--categorical", "plot")
+    works("fit", train, *options, "-o", "polars.sb")
+    expected = works("predict", "polars.sb", test_rows)
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == "polars" else real(n))
+    works("fit", train, *options, "-o", "pandas.sb")
+    assert works("predict", "pandas.sb", test_rows) == expected
+    assert Path("pandas.sb").read_bytes() == Path("polars.sb").read_bytes()
+
+
+def test_an_interrupt_leaves_nothing(train, call, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SAMMEClassifier, "fit", interrupted)
+    assert call("fit", train, "-t", "kind", *QUICK).exit_code == 130
+    assert list(Path().iterdir()) == []
