@@ -30,6 +30,10 @@ from steadyboost.trees.splitting import SET_WORDS, best_split, gain_of
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 
 
+def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    return [function(item) for item in items]
+
+
 @dataclass
 class Node:
     """A node while the tree grows; ``left`` is its left child, the right one follows it."""
