@@ -213,14 +213,8 @@ class DirectSearch:
             judge = ErrorJudge(sample, standing, self.scale)
             weights = judge.tallies[-1] if sample is self.sample else self.sample.weights
             found = self.searched(sample, judge, weights)
-        low, high, right = error_curve(
-            self.scores,
-            self.sample.y,
-            self.standing.arrays,
-            found[2],
-            self.sample.whole,
-            self.scale,
-        )
+        y, whole, stood = self.sample.y, self.sample.whole, self.standing.arrays
+        low, high, right = error_curve(self.scores, y, stood, found[2], whole, self.scale)
         at, _, step = choose_interval(right, low, high, False)
         begin = high[at - 1] if at > 0 else -np.inf
         end = low[at] if at < len(low) else np.inf

@@ -2,8 +2,8 @@
 
 Where there are too many rows to search every cut, all of them are put in order by a bound (see
 :mod:`steadyboost.trees.margin_scan`) at a step and a threshold. Those of the best cut are found
-next, on some of the rows; if they are others, cuts are put in order again, at these. So the chosen
-cut is the best one at its own step.
+next, on some of the rows; while they are others, cuts are put in order again, at these. So the
+chosen cut is the best one at its own step.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,12 @@ from steadyboost.trees.standing import Sample, Standing
 
 EXACT_WORK = 4_000_000  # rows times searches up to which every cut is searched
 NEAR = 1.25  # steps within this factor are the same to a bound
-FIRST_STEPS = (1 / 256, 1 / 64, 1 / 16)  # probes before there is a step, in units of the scale
+MOST_LISTS = 3  # how often cuts are put in order again
+FIRST_STEPS = (
+    1 / 256,
+    1 / 64,
+    1 / 16,
+)  # probes before there is a step, in units of the scale
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 Rows = tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]  # scores, labels, standing
@@ -39,7 +44,11 @@ class LabelledRows:
         self.of, self.weights = of, weights
         self.mass, self.scale, self.width = limits
         own, first = of[2][:2]
-        self.lines: Triple = own - first, np.full(len(own), np.inf), np.full(len(own), -1.0)
+        self.lines: Triple = (
+            own - first,
+            np.full(len(own), np.inf),
+            np.full(len(own), -1.0),
+        )
 
     def every(self, stride: int) -> "LabelledRows":
         """Each stride-th row, before any of them has a label."""
@@ -65,6 +74,11 @@ class LabelledRows:
     def threshold(self, lines: Triple, step: float) -> float:
         """The largest numerator at the bottom after a step."""
         return float(bottom_mean(lines, self.weights, self.mass, self.scale, step)[2])
+
+
+def _first_of(cuts: np.ndarray) -> int:
+    """The largest bound, then the purest, then the first."""
+    return int(np.lexsort((-cuts[:, 4], -cuts[:, 3]))[0])
 
 
 class MarginJudge:
@@ -96,16 +110,16 @@ class MarginJudge:
     def _of_stride(self, rows: np.ndarray) -> np.ndarray:
         return rows[(rows & ((1 << self.stride_bits) - 1)) == 0]
 
-    def take(self, found: Found, leaves: Sequence[Leaf]) -> None:
+    def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
         def give_label(leaf: Leaf) -> None:
             self.all.label(leaf.rows, leaf.label, self.all.lines)
             self.some.label(self._sampled(leaf.rows), leaf.label, self.some.lines)
 
-        self.sample.run(give_label, leaves)
+        self.sample.run(give_label, [leaf for leaf in leaves if leaf.label != parent.label])
         self.step = found.step
 
     def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None:
-        cuts, sets = self._cuts(leaf, self._probes())
+        cuts, sets = self._cuts(leaf, self._probe(self.step))
         if not len(cuts):
             return None
         searches = len(cuts) * 2 * self.sample.n_classes
@@ -118,22 +132,40 @@ class MarginJudge:
 
     def _by_bound(self, leaf: Leaf, cuts: np.ndarray, sets: np.ndarray) -> Found:
         """The cut of the best bound at its own step."""
-        best = np.lexsort((-cuts[:, 4], -cuts[:, 3]))[0]
-        probe = self._own_probe(leaf, cuts[best], sets[best])
-        if not self.step / NEAR < probe[0] < self.step * NEAR:
-            cuts, sets = self._cuts(leaf, np.array([probe]))
-            best = np.lexsort((-cuts[:, 4], -cuts[:, 3]))[0]
+        step = self.step
+        if step == 0:
+            step = self._first_step(leaf)
+            cuts, sets = self._cuts(leaf, self._probe(step))
+        for _ in range(MOST_LISTS):
+            best = _first_of(cuts)
+            own, threshold, _ = self._own_probe(leaf, cuts[best], sets[best])
+            if step / NEAR <= own <= step * NEAR:
+                break
+            step = own
+            cuts, sets = self._cuts(leaf, (step, threshold))
+        best = _first_of(cuts)
         labels = int(cuts[best, 1]), int(cuts[best, 2])
-        return self._found(cuts[best], sets[best], labels, probe[0], cuts[best, 3])
+        return self._found(cuts[best], sets[best], labels, own, cuts[best, 3])
 
-    def _own_probe(self, leaf: Leaf, cut: np.ndarray, left_set: np.ndarray) -> tuple[float, float]:
-        """The best step of a cut and the threshold there, by some of the rows."""
+    def _first_step(self, leaf: Leaf) -> float:
+        """Where there is no step to begin with: the best of what some lead to."""
+        tried = []
+        for part in FIRST_STEPS:
+            cuts, sets = self._cuts(leaf, self._probe(part * self.all.scale))
+            best = _first_of(cuts)
+            tried.append(self._own_probe(leaf, cuts[best], sets[best]))
+        return max(tried, key=lambda probe: probe[2])[0]
+
+    def _own_probe(
+        self, leaf: Leaf, cut: np.ndarray, left_set: np.ndarray
+    ) -> tuple[float, float, float]:
+        """The best step of a cut, threshold and margin there, by some of the rows."""
         some, lines = self.some, self.some.copies()
         rows = self._of_stride(leaf.rows)
         for side, label in zip(self._sides(rows, int(cut[0]), left_set), cut[1:3], strict=True):
             some.label(side >> self.stride_bits, int(label), lines)
-        step, _ = some.best_step(lines)
-        return step, some.threshold(lines, step)
+        step, margin = some.best_step(lines)
+        return step, some.threshold(lines, step), margin
 
     def _sides(self, rows: np.ndarray, feature: int, left_set: np.ndarray) -> list[np.ndarray]:
         rows, column = rows.copy(), self.sample.binned.column(feature)
@@ -141,7 +173,12 @@ class MarginJudge:
         return [rows[:n_left], rows[n_left:]]
 
     def _found(
-        self, cut: np.ndarray, left_set: np.ndarray, labels: Sequence[int], step: float, g: float
+        self,
+        cut: np.ndarray,
+        left_set: np.ndarray,
+        labels: Sequence[int],
+        step: float,
+        g: float,
     ) -> Found:
         key = -round(g * MARGIN_DIGITS), self.sample.impurity(cut[4])
         return Found(key, int(cut[0]), left_set, (labels[0], labels[1]), step)
@@ -160,14 +197,17 @@ class MarginJudge:
     def label_all(self, rows: np.ndarray) -> int:
         return self._best(rows, self.all.lines)
 
-    def _cuts(self, leaf: Leaf, probes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        sample, own = self.sample, self.all
-        short = [shortfall(own.lines, own.weights, (step, r)) for step, r in probes]
-        floors = own.mass * probes[:, 1]
-        factors = 1 / (own.mass * (own.scale + probes[:, 0]))
+    def _probe(self, step: float) -> tuple[float, float]:
+        """A step, and the threshold there of some of the rows as they are labelled."""
+        return step, self.some.threshold(self.some.lines, step)
+
+    def _cuts(self, leaf: Leaf, probe: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
+        """All cuts of a leaf with their bounds at a step and a threshold, and bins going left."""
+        sample, own, (step, threshold) = self.sample, self.all, probe
+        short = shortfall(own.lines, own.weights, probe)
         rows = own.of, own.weights, sample.whole, leaf.rows, leaf.label
-        judged = *rows, probes, floors, factors, np.array(short)
-        found = sample.run(partial(self._cuts_of_group, judged), self.groups)
+        bound = own.mass * threshold, 1 / (own.mass * (own.scale + step)), short
+        found = sample.run(partial(self._cuts_of_group, (*rows, probe, bound)), self.groups)
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
 
     def _cuts_of_group(self, judged: tuple, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -178,9 +218,3 @@ class MarginJudge:
         n = list_cuts(packed, places, layout, judged, cuts, sets)
         cuts[:n, 0] = names[cuts[:n, 0].astype(int)]
         return cuts[:n], sets[:n]
-
-    def _probes(self) -> np.ndarray:
-        """Pairs of a step and the threshold there."""
-        first = [part * self.all.scale for part in FIRST_STEPS]
-        steps = [self.step] if self.step > 0 else first
-        return np.array([(step, self.some.threshold(self.some.lines, step)) for step in steps])

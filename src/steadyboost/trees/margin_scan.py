@@ -5,9 +5,9 @@
 (weights, mass of the bottom, scale, reach, width): see ``climb``.
 
 Cuts are put in order by a bound. The mean of the smallest margins is the largest, over steps t and
-thresholds r, of ``(m r - sum of w max(r - N_i(t), 0)) / (m (c + t))``; for some pairs (t, r), the
-``probes``, that is a sum over rows, and a histogram of the ``shortfalls`` gives it for every cut,
-left label and right label.
+thresholds r, of ``(m r - sum of w max(r - N_i(t), 0)) / (m (c + t))``. For a pair (t, r), the
+``probe``, that is a sum over rows, and a histogram of the ``shortfalls`` gives the best labels of
+every cut.
 """
 
 import numpy as np
@@ -66,22 +66,20 @@ def best_label(of, rows, mass, lines, problem):
 
 
 @inner
-def _fall_short(of, weights, rows, probes, out):
-    """``w max(r - N(t), 0)`` of each row, for each probe (t, r) and each label (and none)."""
+def _fall_short(of, weights, rows, probe, out):
+    """``w max(r - N(t), 0)`` of each row, for each label (and none)."""
     scores, y, (own, first, second, best) = of
-    n_classes = scores.shape[1]
+    n_classes, (step, threshold) = scores.shape[1], probe
     for j in range(len(rows)):
-        i = np.uint64(rows[j])
+        i, short = np.uint64(rows[j]), out[j]
         gap, rest, weight = own[i] - first[i], own[i] - second[i], weights[i]
-        for p in range(len(probes)):
-            step, threshold = probes[p, 0], probes[p, 1]
-            short, top = out[j, p * (n_classes + 1) :], own[i] - step
-            for k in range(n_classes):
-                value = min(gap, top - scores[i, np.uint64(k)])
-                short[k] = weight * max(threshold - value, 0.0)
-            short[np.uint64(best[i])] = weight * max(threshold - min(rest, gap - step), 0.0)
-            short[np.uint64(y[i])] = weight * max(threshold - (gap + step), 0.0)
-            short[n_classes] = weight * max(threshold - gap, 0.0)
+        top = own[i] - step
+        for k in range(n_classes):
+            value = min(gap, top - scores[i, np.uint64(k)])
+            short[k] = weight * max(threshold - value, 0.0)
+        short[np.uint64(best[i])] = weight * max(threshold - min(rest, gap - step), 0.0)
+        short[np.uint64(y[i])] = weight * max(threshold - (gap + step), 0.0)
+        short[n_classes] = weight * max(threshold - gap, 0.0)
 
 
 @kernel
@@ -96,13 +94,13 @@ def shortfall(lines, weights, probe):
 
 
 @inner
-def _fill(packed, features, starts, of, weights, whole, rows, probes, sums, mass):
+def _fill(packed, features, starts, of, weights, whole, rows, probe, sums, mass):
     """Sums of the shortfalls and class masses, bin by bin; some rows at a time."""
     y = of[1]
-    shortfalls = np.empty((CHUNK, sums.shape[1]))
+    shortfalls = np.zeros((CHUNK, sums.shape[1]))
     for begin in range(0, len(rows), CHUNK):
         some = rows[begin : begin + CHUNK]
-        _fall_short(of, weights, some, probes, shortfalls)
+        _fall_short(of, weights, some, probe, shortfalls)
         for f in range(len(features)):
             words = packed[features[f] >> 2]
             shift = np.uint32(8 * (features[f] & 3))
@@ -117,46 +115,13 @@ def _fill(packed, features, starts, of, weights, whole, rows, probes, sums, mass
 
 
 @inner
-def _bound(fixed, part, label, floors, factors):
-    """The best bound over all probes if a part has this label."""
-    best, stride = -np.inf, len(part) // len(fixed)
-    for p in range(len(fixed)):
-        best = max(best, (floors[p] - fixed[p] - part[p * stride + label]) * factors[p])
+def _least(part, n_classes):
+    """The label that leaves a part the least shortfall."""
+    best = np.int64(0)
+    for k in range(1, n_classes):
+        if part[k] < part[best]:
+            best = np.int64(k)
     return best
-
-
-@inner
-def _label_by_bound(fixed, part, n_classes, floors, factors):
-    best, bound = np.int64(0), -np.inf
-    for k in range(n_classes):
-        own = _bound(fixed, part, k, floors, factors)
-        if own > bound:
-            best, bound = np.int64(k), own
-    return best, bound
-
-
-@inner
-def _outside(total, inside, label, n_classes):
-    """Shortfalls of the rows that are not in the node, whose rows have a label (or none)."""
-    out = total.copy()
-    for p in range(len(out)):
-        out[p] -= inside[p * (n_classes + 1) + (n_classes if label < 0 else label)]
-    return out
-
-
-@inner
-def _judge(left, right, around, label, n_classes, floors, factors):
-    """Labels of both parts, and the bound: left first, while the right part keeps its label."""
-    n_probes = len(around)
-    kept = n_classes if label < 0 else label
-    fixed = np.empty(n_probes)
-    for p in range(n_probes):
-        fixed[p] = around[p] + right[p * (n_classes + 1) + kept]
-    on_left, _ = _label_by_bound(fixed, left, n_classes, floors, factors)
-    for p in range(n_probes):
-        fixed[p] = around[p] + left[p * (n_classes + 1) + on_left]
-    on_right, bound = _label_by_bound(fixed, right, n_classes, floors, factors)
-    return on_left, on_right, bound
 
 
 @kernel
@@ -164,18 +129,18 @@ def list_cuts(packed, features, layout, judged, cuts, sets):
     """All cuts of a node: (feature, left label, right label, bound, purity), and bins going left.
 
     They come feature by feature, shortest prefix first. ``judged`` is (of, weights, integer
-    weights, rows and label of the node, probes, floors and factors of the bound, shortfalls of all
-    rows as they are labelled now). Returns how many cuts there are.
+    weights, rows and label of the node, probe, and of the bound: what it has without shortfalls,
+    a factor, the shortfall of all rows as they are labelled now). Returns how many cuts there are.
     """
-    of, weights, whole, rows, label, probes, floors, factors, total_short = judged
+    of, weights, whole, rows, label, probe, (floor, factor, all_short) = judged
     _, n_bins, has_missing, categorical = layout
     n_classes = of[0].shape[1]
     starts = np.zeros(len(features) + 1, dtype=np.int64)
     for f in range(len(features)):
         starts[f + 1] = starts[f] + n_bins[features[f]] + has_missing[features[f]]
-    all_sums = np.zeros((starts[-1], len(probes) * (n_classes + 1)))
+    all_sums = np.zeros((starts[-1], (n_classes + 4) // 4 * 4))  # whole vectors
     all_mass = np.zeros((starts[-1], n_classes), np.int64)
-    _fill(packed, features, starts, of, weights, whole, rows, probes, all_sums, all_mass)
+    _fill(packed, features, starts, of, weights, whole, rows, probe, all_sums, all_mass)
     order, n = np.empty(257, dtype=np.int64), 0
     for at in range(len(features)):
         f, start, stop = features[at], starts[at], starts[at + 1]
@@ -192,7 +157,7 @@ def list_cuts(packed, features, layout, judged, cuts, sets):
                 n_order = np.int64(number_bins(n_bins[f], np.int64(first), order))
             left, left_mass = np.zeros(sums.shape[1]), np.zeros(n_classes, dtype=np.int64)
             right, right_mass = sums.sum(axis=0), total.copy()
-            outside = _outside(total_short, right, label, n_classes)
+            outside = all_short - right[n_classes if label < 0 else label]
             for k in range(n_order):
                 bin_ = order[k]
                 if mass[bin_].sum() == 0:
@@ -203,10 +168,11 @@ def list_cuts(packed, features, layout, judged, cuts, sets):
                 right_mass -= mass[bin_]
                 if k < first or right_mass.sum() == 0:
                     continue
-                cuts[n, 0], cuts[n, 4] = f, purity_of(left_mass, right_mass)
-                cuts[n, 1], cuts[n, 2], cuts[n, 3] = _judge(
-                    left, right, outside, label, n_classes, floors, factors
-                )
+                on_left, on_right = _least(left, n_classes), _least(right, n_classes)
+                short = outside + left[on_left] + right[on_right]
+                cuts[n, 0], cuts[n, 1], cuts[n, 2] = f, on_left, on_right
+                cuts[n, 3] = (floor - short) * factor
+                cuts[n, 4] = purity_of(left_mass, right_mass)
                 write_set(order, k + 1, 0, own, shape, mass, sets[n])
                 n += 1
     return n
