@@ -56,7 +56,11 @@ def measure(name: str, kind: str, rate: float, seed: int, method: str, n_rows: i
     took, wrong = time.process_time() - start, posed.is_wrong
     worst = np.argsort(scores, kind="stable")[: wrong.sum()]
     return {
-        "set": name, "kind": kind, "rate": rate, "seed": seed, "method": method,
+        "set": name,
+        "kind": kind,
+        "rate": rate,
+        "seed": seed,
+        "method": method,
         "auroc": float(roc_auc_score(wrong, -scores)),
         "precision": float(wrong[worst].mean()),
         "f1": float(f1_score(wrong, mask)),
