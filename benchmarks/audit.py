@@ -31,7 +31,7 @@ Found = tuple[np.ndarray, np.ndarray]  # scores (low is suspicious), mask of sus
 
 def ours(X: np.ndarray, y: np.ndarray, seed: int) -> Found:
     found = audit(X, y, random_state=seed, n_jobs=1)
-    return found.scores, found.scores < 0.5
+    return found.scores, found.suggested != found.given
 
 
 def cleanlab(X: np.ndarray, y: np.ndarray, seed: int) -> Found:

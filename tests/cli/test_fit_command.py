@@ -57,9 +57,8 @@ def test_validation_rows_are_watched_and_stop_it(train, test_rows, works):
     options = ("--validation", test_rows, "--early-stopping", "-p", "n_iter_no_change=2", "--json")
     told = works("fit", train, "-t", "kind", "-b", "samme", "--rounds", "60", *options)
     assert told["rounds"] < 60
-    assert told["errors"]["validation"] == min(
-        r["val_error"] for r in load_model(Path("model.sb")).booster.history_
-    )
+    best = min(load_model(Path("model.sb")).booster.history_["val_error"])
+    assert told["errors"]["validation"] == pytest.approx(best)
     assert told["data"]["rows"] == 200
     assert told["classes"] == ["herb", "shrub", "tree"]
 
@@ -183,3 +182,11 @@ def test_an_interrupt_leaves_nothing(train, call, monkeypatch):
     monkeypatch.setattr(SAMMEClassifier, "fit", interrupted)
     assert call("fit", train, "-t", "kind", *QUICK).exit_code == 130
     assert list(Path().iterdir()) == []
+
+
+def test_the_default_tells_how_many_labels_look_wrong(train, test_rows, works):
+    told = works("fit", train, "-t", "kind", "--rounds", "5")
+    assert "SteadyBoostClassifier: " in told
+    assert "estimated share of wrong labels: " in told
+    assert works("evaluate", "model.sb", test_rows, "--json")["error"] < 0.5
+    assert works("explain", "model.sb").startswith("SteadyBoostClassifier")

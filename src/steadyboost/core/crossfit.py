@@ -129,7 +129,9 @@ class CrossFit:
         self.folds = [self._fold(number, of_row) for number in range(shape.n_folds)]
         self.votes = np.zeros((len(FORESTS), len(rows), shape.n_classes))
         self.n_rounds = 0
-        self.features = _varied(rows.data.binned)
+        assert rows.data.binned is not None
+        self.binned = rows.data.binned
+        self.features = _varied(self.binned)
         self.targets = np.eye(shape.n_classes)[rows.y][:, -shape.width :]
 
     def _fold(self, number: int, of_row: np.ndarray) -> Fold:
@@ -161,10 +163,8 @@ class CrossFit:
         k = self.shape.n_classes
         curvatures = np.asfortranarray(proba * (1 - proba) * mass * (k / (k - 1) if k > 2 else 1))
         rows = _some(fold.rows, self.sampling.rows, round_.rng).astype(np.int32)
-        binned = self.rows.data.binned
-        assert binned is not None
         features = _some(self.features, self.sampling.features, round_.rng)
-        trees = grow_steps(binned, gradients, curvatures, rows, features, self.sampling.growth)
+        trees = grow_steps(self.binned, gradients, curvatures, rows, features, self.sampling.growth)
         return [replace(tree, value=self.sampling.learning_rate * tree.value) for tree in trees]
 
     def _bag(self, round_: Round) -> np.ndarray:
@@ -173,11 +173,11 @@ class CrossFit:
         return round_.rng.multinomial(n, np.full(n, 1 / n))
 
     def _random_tree(self, number: int, round_: Round) -> GrownTree:
-        binned, y = self.rows.data.binned, self.rows.y
-        assert binned is not None
         weights = self._bag(round_) * self.mass
         k = self.shape.n_classes
-        return grow_random_tree(binned, y, weights, k, FORESTS[number], round_.seed, self.features)
+        return grow_random_tree(
+            self.binned, self.rows.y, weights, k, FORESTS[number], round_.seed, self.features
+        )
 
     def follow(self, trees: tuple[GrownTree | None, ...], round_: Round) -> None:
         """Bring what is known of unseen rows up to a round."""
@@ -197,7 +197,7 @@ class CrossFit:
         grown = [tree for tree in trees if tree is not None]
         if not grown:
             return
-        LeafSums(grown, range(len(grown))).add(self.rows.data.binned, fold.scores)
+        LeafSums(grown, range(len(grown))).add(self.binned, fold.scores)
         held = fold.held_out
         proba = self.shape.class_proba(fold.scores[held] + self.base)
         own = np.maximum(proba[np.arange(len(held)), self.rows.y[held]], SMALLEST)
@@ -208,7 +208,7 @@ class CrossFit:
     def _follow_forest(self, number: int, tree: GrownTree | None, round_: Round) -> None:
         assert tree is not None
         unseen = np.flatnonzero(self._bag(round_) == 0)
-        leaves = self.rows.data.binned.leaves(tree)[unseen]
+        leaves = self.binned.leaves(tree)[unseen]
         self.votes[number, unseen] += tree.value[leaves]
 
     def unseen_proba(self) -> np.ndarray:
