@@ -209,10 +209,11 @@ class SteadyBoostClassifier(BoostingClassifier):
 
     def _active(self, stage: Stage) -> list[tuple[int, GrownTree, int]]:
         """Parts of a stage that count, with their trees and first columns."""
-        shape, t = self._shape, stage.extra["round"]
+        shape, t, trees = self._shape, int(stage.extra["round"]), trees_of(stage)
+        shape.check_widths(trees)
         late = [f for f, last in enumerate(self.rounds_) if 0 <= last <= t]
         dropped = {part for fold in late for part in range(*shape.booster(fold).indices(10**9))}
-        parts = enumerate(zip(trees_of(stage), shape.first_columns(), strict=True))
+        parts = enumerate(zip(trees, shape.first_columns(), strict=True))
         return [
             (p, tree, column)
             for p, (tree, column) in parts

@@ -5,6 +5,7 @@ forest. A row is judged out of sample by the booster that left it out and by the
 forests whose bootstraps missed it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from steadyboost.core.rows import Rows
 from steadyboost.core.scores import softmax
 from steadyboost.core.stages import Stage
 from steadyboost.learners.many import Answers
-from steadyboost.learners.tree import TreeAnswer
+from steadyboost.learners.tree import LeafAnswer
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.leaves import LeafSums
 from steadyboost.trees.newton import grow_steps
@@ -58,6 +59,14 @@ class Shape:
         """The first column that each part of a stage adds to."""
         scalars = list(range(self.n_folds * self.width))
         return scalars + [self.forest(number).start for number in range(len(FORESTS))]
+
+    def check_widths(self, trees: Sequence[GrownTree | None]) -> None:
+        """Whether each tree has a value for each of its columns; it may come from a file."""
+        n_scalars = self.n_folds * self.width
+        for part, tree in enumerate(trees):
+            wanted = 1 if part < n_scalars else self.n_classes
+            if tree is not None and tree.value.shape[1] != wanted:
+                raise ValueError(f"part {part} of a stage must have {wanted} values per leaf.")
 
     def class_proba(self, scores: np.ndarray) -> np.ndarray:
         """Class probabilities of one booster."""
@@ -262,8 +271,4 @@ def trees_of(stage: Stage) -> tuple[GrownTree | None, ...]:
 
 def as_answers(trees: tuple[GrownTree | None, ...]) -> Answers:
     """Trees whose votes are their leaves."""
-
-    def answer(tree: GrownTree) -> TreeAnswer:
-        return TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
-
-    return Answers(tuple(None if tree is None else answer(tree) for tree in trees))
+    return Answers(tuple(None if tree is None else LeafAnswer.of(tree) for tree in trees))
