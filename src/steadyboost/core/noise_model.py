@@ -17,7 +17,8 @@ from scipy.special import expit, logsumexp
 
 SMALLEST = 1e-3  # that a probability is taken for: no model knows better
 USUAL_WEIGHT = 0.5
-HOLD = 10.0  # rows' worth of belief in usual weights
+HOLD = 10.0  # rows' worth of belief that members weigh the same
+LOOSE = 0.5  # rows' worth of belief that they weigh as much as usual
 MOST_ROWS = 10_000  # that the weights are fitted to
 TINY = 1e-12
 UNMIX_STEPS = 30
@@ -159,12 +160,14 @@ def fit_weights(
         own = q[at, y]
         given = (1 - rate) * own + rate / k
         pull = share * (1 - rate) * own / given  # of log q_y on the log-likelihood
-        mean = np.einsum("mnk,nk->mn", log_proba, q)
-        slope_w = w * ((log_proba[:, at, y] - mean) @ pull)
+        expected = np.einsum("mnk,nk->mn", log_proba, q)
+        slope_w = w * ((log_proba[:, at, y] - expected) @ pull)
         slope_rate = (share * (1 / k - own) / given).sum() * rate * (1 - rate)
-        off = point[:n_models] - usual
-        held = HOLD / n * (off @ off)
-        slope = np.append(2 * HOLD / n * off - slope_w, -slope_rate if fixed_rate is None else 0)
+        mean = point[:n_models].mean()
+        off = point[:n_models] - mean
+        held = (HOLD * off @ off + LOOSE * (mean - usual) ** 2) / n
+        pulled = 2 * (HOLD * off + LOOSE * (mean - usual) / n_models) / n
+        slope = np.append(pulled - slope_w, -slope_rate if fixed_rate is None else 0)
         return float(held - share @ np.log(given)), slope
 
     starts = STARTS if fixed_rate is None else (0.0,)
