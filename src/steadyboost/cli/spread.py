@@ -28,10 +28,8 @@ def train_spread(
         raise Failure("--dask needs Dask: pip install 'steadyboost[dask]'.") from error
     with told_in_one_sentence(), connected(address):
         X, y, own = columns(data, target, weights, ignore)
-        held = {} if watched is None else columns(watched, target, None, ignore)
-        if held:
-            held = {"X_val": held[0], "y_val": held[1]}
-        model.fit(X, y, own, **held)
+        held = (None,) * 2 if watched is None else columns(watched, target, None, ignore)
+        model.fit(X, y, own, X_val=held[0], y_val=held[1])
     return X.npartitions, list(X.columns)
 
 
