@@ -11,7 +11,7 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 import steadyboost
-from steadyboost import Tree
+from steadyboost import SteadyBoostClassifier, Tree
 from steadyboost.core.estimator import BoostingClassifier
 
 
@@ -34,11 +34,13 @@ each_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys()
 CHOSEN = {
     "smoothing": 0.3,
     "bottom": 0.25,
+    "robustness": 0.1,
 }  # in place of parameters that a booster chooses by held-out rows
 
 
 FIXED_ROUNDS = {
-    "ECOCClassifier": "its code is drawn for a number of rounds, and says what they ask"
+    "ECOCClassifier": "its code is drawn for a number of rounds, and says what they ask",
+    "SteadyBoostClassifier": "its members are weighed after the last round",
 }
 
 
@@ -48,9 +50,16 @@ def needs_free_rounds(booster):
         pytest.skip(FIXED_ROUNDS[booster.__name__])
 
 
+def needs_final_scores(booster):
+    """Skip a test that takes what callbacks see of a round for what the model says."""
+    if booster is SteadyBoostClassifier:
+        pytest.skip("its members are weighed after the last round")
+
+
 def draws(model):
     """Whether a booster draws rows or pairs by their weights instead of weighing them."""
-    return model.resample or getattr(model, "n_samples", "all") != "all"
+    own = "resample" in model.does_without  # bootstraps in any case
+    return own or model.resample or getattr(model, "n_samples", "all") != "all"
 
 
 def needs_weights(booster):
@@ -70,7 +79,15 @@ def automatic(booster):
 
 
 def make(booster, **params):
-    """A small, reproducible instance that leaves nothing to be chosen."""
+    """A small, reproducible instance that leaves nothing to be chosen.
+
+    A booster without weak learners of the user's choice is tested with its own.
+    """
+    if "estimator" in booster.does_without:
+        if params.pop("estimator", None) is not None:
+            pytest.skip("its trees are its own")
+        if params.pop("resample", False):
+            pytest.skip("it draws bootstraps of its own")
     chosen = {name: CHOSEN[name] for name in automatic(booster)}
     return booster(**{"n_estimators": 5, "random_state": 0, **chosen, **params})
 
@@ -126,10 +143,20 @@ def assert_same_model(one, other, X):
 
 def assert_prefix(model, whole, X):
     """The first rounds of another model, bit for bit."""
+    if isinstance(model, SteadyBoostClassifier):  # members are weighed after the last round
+        for one, other in zip(model.stages_, whole.stages_, strict=False):
+            assert_same_trees(one.answer.answers, other.answer.answers)
+        return
     stages = list(whole.staged_decision_function(X))
     np.testing.assert_array_equal(model.decision_function(X), stages[model.n_iter_ - 1])
     steps = whole.estimator_weights_[: model.n_iter_]
     np.testing.assert_array_equal(model.estimator_weights_, steps)
+
+
+def assert_same_trees(ones, others):
+    for one, other in zip(ones, others, strict=True):
+        np.testing.assert_array_equal(one.tree.feature, other.tree.feature)
+        np.testing.assert_array_equal(one.tree.value, other.tree.value)
 
 
 def assert_usable(model, X):

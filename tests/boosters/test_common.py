@@ -19,6 +19,7 @@ from common import (
     each_frame,
     each_learner,
     make,
+    needs_final_scores,
     needs_free_rounds,
     needs_weights,
     numeric_columns,
@@ -86,8 +87,16 @@ def expected_failures(_):
     }
 
 
+def checked_estimators():
+    """Every booster with every learner that it takes."""
+    for booster in BOOSTERS:
+        own = "estimator" in booster.does_without
+        for options in [{}] if own else [{"estimator": learner} for learner in LEARNERS.values()]:
+            yield booster(**options, n_estimators=5)
+
+
 @parametrize_with_checks(
-    [booster(learner, n_estimators=5) for booster in BOOSTERS for learner in LEARNERS.values()],
+    list(checked_estimators()),
     expected_failed_checks=expected_failures,
 )
 def test_it_passes_the_checks_of_scikit_learn(estimator, check):
@@ -526,6 +535,7 @@ def stopped(booster, **params):
 @each_booster
 @each_learner
 def test_early_stopping_keeps_the_best_round(booster, learner):
+    needs_final_scores(booster)
     X, y = problem(noise=0.4)
     model = stopped(booster, estimator=learner).fit(X[:120], y[:120], X_val=X[120:], y_val=y[120:])
     errors = model.history_["val_error"]
@@ -578,6 +588,7 @@ def test_an_interrupted_model_can_go_on(booster):
 
 @each_booster
 def test_callbacks_watch_limit_and_stop(booster):
+    needs_final_scores(booster)
     metrics = {"hits": lambda y, proba: (proba.argmax(axis=1) == y).sum()}
     callbacks = [Monitor(), Monitor(metrics), StopAt(2)]
     model = make(booster, callbacks=callbacks).fit(X, y)

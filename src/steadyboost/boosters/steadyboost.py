@@ -7,7 +7,15 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from steadyboost.core.crossfit import CrossFit, Sampling, Shape, as_answers, replayed, trees_of
+from steadyboost.core.crossfit import (
+    FORESTS,
+    CrossFit,
+    Sampling,
+    Shape,
+    as_answers,
+    replayed,
+    trees_of,
+)
 from steadyboost.core.estimator import BoostingClassifier
 from steadyboost.core.label_table import LabelTable
 from steadyboost.core.loop import Boosting, Round
@@ -147,7 +155,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         k = self.n_classes_
         self._n_folds = self.n_folds
         self._start = np.zeros(self._shape.width)
-        self._noise = NoiseModel(np.full(3, 0.5), 0.0, np.eye(k), False)
+        self._noise = NoiseModel(np.full(1 + len(FORESTS), 0.5), 0.0, np.eye(k), False)
         self.rounds_ = np.full(self.n_folds, -1)
 
     def tune(self, rows: Rows, learner: Learner) -> None:
@@ -186,7 +194,8 @@ class SteadyBoostClassifier(BoostingClassifier):
         return False
 
     def is_done(self, run: Boosting) -> bool:
-        return False
+        """Forests always have use for another tree; a single class has none for any."""
+        return self.n_classes_ == 1 and super().is_done(run)
 
     def _active(self, stage: Stage) -> list[tuple[int, GrownTree, int]]:
         """Parts of a stage that count, with their trees and first columns."""

@@ -94,10 +94,10 @@ def fit(
     if not json:
         typer.echo("\n".join(table.found.sentences()))
     start = time.perf_counter()
-    train(model, data, target, table, validation)
+    errors = train(model, data, target, table, validation)
     took = time.perf_counter() - start
     save_model(model, output, target)
-    report(model, table.found.as_dict(), output, took, json)
+    report(model, table.found.as_dict(), errors, output, took, json)
 
 
 def fit_spread(
@@ -125,7 +125,11 @@ def fit_spread(
     save_model(model, output, target)
     if not json:
         typer.echo(f"{data}: {n_parts} partitions, {len(features)} features")
-    report(model, {"partitions": n_parts, "features": features}, output, took, json)
+    last = model.history_[model.n_iter_ - 1]
+    names = {"training": "train_error", "validation": "val_error"}
+    errors = {name: last[key] for name, key in names.items() if key in last}
+    found = {"partitions": n_parts, "features": features}
+    report(model, found, errors, output, took, json)
 
 
 def read_training(
@@ -142,17 +146,23 @@ def read_training(
         )
 
 
-def train(model: Any, data: Path, target: str | None, table: Table, watched: Path | None) -> None:
-    """Fit the model; a progress bar shows the rounds on a terminal."""
+def train(
+    model: Any, data: Path, target: str | None, table: Table, watched: Path | None
+) -> dict[str, float]:
+    """Fit the model, with a progress bar on a terminal; its errors."""
     from steadyboost.callbacks import Monitor
     from steadyboost.tables import as_classes
 
     with told_in_one_sentence():
         y = as_classes(data, target or "label", table.labels)
         held_out = {} if watched is None else _held_out(watched, target, table, y)
-    model.set_params(callbacks=[Monitor(), *_progress()])
+    model.set_params(callbacks=[*([Monitor()] if held_out else []), *_progress()])
     with told_in_one_sentence(f"{data}: "):
         model.fit(table.X, y, table.weights, **held_out)
+    errors = {"training": 1 - model.score(table.X, y)}
+    if held_out:
+        errors["validation"] = 1 - model.score(held_out["X_val"], held_out["y_val"])
+    return errors
 
 
 def _held_out(path: Path, target: str | None, table: Table, y: Any) -> dict[str, Any]:
@@ -175,10 +185,16 @@ def _progress() -> list[Any]:
     return [Progress(console=console)] if console.is_terminal else []
 
 
-def report(model: Any, found: dict[str, Any], output: Path, took: float, json: bool) -> None:
+def report(
+    model: Any,
+    found: dict[str, Any],
+    errors: dict[str, float],
+    output: Path,
+    took: float,
+    json: bool,
+) -> None:
     """What was learnt, how long it took, and where it is."""
-    last = model.history_[model.n_iter_ - 1] if model.n_iter_ else {}
-    errors = {"training": last.get("train_error"), "validation": last.get("val_error")}
+    noise = getattr(model, "noise_rate_", None)
     if json:
         print_json(
             {
@@ -187,12 +203,15 @@ def report(model: Any, found: dict[str, Any], output: Path, took: float, json: b
                 "classes": model.classes_.tolist(),
                 "rounds": model.n_iter_,
                 "errors": errors,
+                "noise_rate": noise,
                 "seconds": round(took, 3),
                 "data": found,
             }
         )
         return
-    told = [f"{name} error {error:.1%}" for name, error in errors.items() if error is not None]
+    told = [f"{name} error {error:.1%}" for name, error in errors.items()]
     rounds = f"{model.n_iter_} rounds in {took:.1f} s"
     typer.echo(f"{type(model).__name__}: {', '.join([rounds, *told])}")
+    if noise is not None:
+        typer.echo(f"estimated share of wrong labels: {noise:.1%}")
     typer.echo(f"Model: {output}")

@@ -17,6 +17,7 @@ from steadyboost.core.scores import softmax
 from steadyboost.core.stages import Stage
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree import TreeAnswer
+from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.leaves import LeafSums
 from steadyboost.trees.newton import grow_steps
 from steadyboost.trees.random_tree import RandomGrowth, grow_random_tree
@@ -61,7 +62,7 @@ class Shape:
     def class_proba(self, scores: np.ndarray) -> np.ndarray:
         """Class probabilities of one booster."""
         if self.n_classes > 2:
-            return softmax(scores)
+            return softmax(np.ascontiguousarray(scores))  # summed in the same order for one row
         right = expit(scores[:, 0])
         return np.column_stack([1 - right, right])
 
@@ -76,6 +77,7 @@ class Shape:
 
 
 def _shares(sums: np.ndarray) -> np.ndarray:
+    sums = np.ascontiguousarray(sums)
     total = sums.sum(axis=1, keepdims=True)
     return np.divide(sums, total, out=np.full(sums.shape, 1 / sums.shape[1]), where=total > 0)
 
@@ -121,11 +123,13 @@ class CrossFit:
 
     def __init__(self, rows: Rows, shape: Shape, base: np.ndarray, sampling: Sampling, seed: int):
         self.rows, self.shape, self.base, self.sampling = rows, shape, base, sampling
-        self.mass = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
+        weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
+        self.mass = weights / weights.mean()
         of_row = deal_folds(rows.y, shape.n_folds, seed)
         self.folds = [self._fold(number, of_row) for number in range(shape.n_folds)]
         self.votes = np.zeros((len(FORESTS), len(rows), shape.n_classes))
         self.n_rounds = 0
+        self.features = _varied(rows.data.binned)
         self.targets = np.eye(shape.n_classes)[rows.y][:, -shape.width :]
 
     def _fold(self, number: int, of_row: np.ndarray) -> Fold:
@@ -159,7 +163,7 @@ class CrossFit:
         rows = _some(fold.rows, self.sampling.rows, round_.rng).astype(np.int32)
         binned = self.rows.data.binned
         assert binned is not None
-        features = _some(np.arange(binned.n_features), self.sampling.features, round_.rng)
+        features = _some(self.features, self.sampling.features, round_.rng)
         trees = grow_steps(binned, gradients, curvatures, rows, features, self.sampling.growth)
         return [replace(tree, value=self.sampling.learning_rate * tree.value) for tree in trees]
 
@@ -173,7 +177,7 @@ class CrossFit:
         assert binned is not None
         weights = self._bag(round_) * self.mass
         k = self.shape.n_classes
-        return grow_random_tree(binned, y, weights, k, FORESTS[number], round_.seed)
+        return grow_random_tree(binned, y, weights, k, FORESTS[number], round_.seed, self.features)
 
     def follow(self, trees: tuple[GrownTree | None, ...], round_: Round) -> None:
         """Bring what is known of unseen rows up to a round."""
@@ -222,6 +226,20 @@ class CrossFit:
     def rounds(self) -> np.ndarray:
         """Rounds of each booster that count."""
         return np.array([fold.best_round for fold in self.folds])
+
+
+def _varied(binned: BinnedRows) -> np.ndarray:
+    """Features that have more than one value, or all if there is none: others only take draws."""
+
+    def differs(feature: int) -> bool:
+        packed, place = binned.column(feature)
+        bins = packed.view(np.uint8)[place >> 2, place & 3 :: 4]
+        return bool((bins != bins[0]).any())
+
+    varied = binned.n_bins > 1
+    gaps = np.flatnonzero((binned.n_bins == 1) & (binned.has_missing > 0))
+    varied[[f for f in gaps.tolist() if differs(f)]] = True
+    return np.flatnonzero(varied) if varied.any() else np.arange(binned.n_features)
 
 
 def _some(items: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarray:

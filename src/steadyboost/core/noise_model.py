@@ -35,7 +35,7 @@ def logs(proba: np.ndarray) -> np.ndarray:
 
 def pool(log_proba: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """q of (models, n, k) logarithms."""
-    together = np.tensordot(weights, log_proba, 1)
+    together = sum(w * own for w, own in zip(weights, log_proba, strict=True))  # row by row
     return np.exp(together - logsumexp(together, axis=1, keepdims=True))
 
 
@@ -51,9 +51,14 @@ def unmixed(given: np.ndarray, transition: np.ndarray) -> np.ndarray:
     """
     q = given
     for _ in range(UNMIX_STEPS):
-        q = q * ((given / np.maximum(q @ transition, TINY)) @ transition.T)
+        q = q * mixed(given / np.maximum(mixed(q, transition), TINY), transition.T)
         q = q / q.sum(axis=1, keepdims=True)
     return q
+
+
+def mixed(q: np.ndarray, transition: np.ndarray) -> np.ndarray:
+    """q T, the same for a row whatever rows are beside it, which ``@`` does not promise."""
+    return np.einsum("nj,jl->nl", q, transition)
 
 
 @dataclass
@@ -74,7 +79,7 @@ class NoiseModel:
         q = pool(logs(proba), self.weights)
         if not self.mixes:
             return q
-        return unmixed(q @ symmetric(self.rate, q.shape[1]), self.transition)
+        return unmixed(mixed(q, symmetric(self.rate, q.shape[1])), self.transition)
 
     def by_label(self, q: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The distribution of the true label by the features and the label that was given."""
@@ -93,7 +98,7 @@ def fit_noise_model(
     model = NoiseModel(weights, rate, symmetric(rate, k), False)
     q = model.true_proba(proba)
     if k > 2 and wrong is None:
-        matrix = sure_matrix(q @ model.transition, y, row_weights)
+        matrix = sure_matrix(mixed(q, model.transition), y, row_weights)
         share = np.bincount(q.argmax(axis=1), minlength=k) / len(y)
         unexplained = share @ (1 - np.diag(matrix)) - rate * (k - 1) / k
         if unexplained > MIXED:

@@ -169,7 +169,7 @@ def _send(column, place, cut, own, scratch):
 @kernel
 def _grow(bytes_, layout, labels, weights, rows, rule, tree):
     """Grow a tree on ``rows``, which are reordered; returns its number of nodes."""
-    n_bins, categorical = layout
+    places, n_bins, categorical = layout
     n_drawn, min_leaf, random_cuts, seed = rule
     feature, children, left_set, value, gain, depth = tree
     state = np.full(1, seed, dtype=np.uint64)
@@ -200,7 +200,7 @@ def _grow(bytes_, layout, labels, weights, rows, rule, tree):
             names[drawn], names[swap] = names[swap], names[drawn]
             f = names[drawn]
             drawn += 1
-            column, width = bytes_[f >> 2, :, f & 3], n_bins[f] + 1
+            column, width = bytes_[places[f] >> 2, :, places[f] & 3], n_bins[f] + 1
             _order_bins(
                 column, labels, weights, own, totals, width, n_bins[f], categorical[f], place, state
             )
@@ -218,7 +218,7 @@ def _grow(bytes_, layout, labels, weights, rows, rule, tree):
                 best, cut, on = found, at, f
                 chosen[:] = place
         if on >= 0:
-            column = bytes_[on >> 2, :, on & 3]
+            column = bytes_[places[on] >> 2, :, places[on] & 3]
             n_left = _send(column, chosen, cut, own, scratch)
             feature[node], gain[node] = on, best - score
             for b in range(n_bins[on] + 1):
@@ -241,18 +241,21 @@ def grow_random_tree(
     n_labels: int,
     growth: RandomGrowth,
     seed: int,
+    features: np.ndarray | None = None,
 ) -> GrownTree:
-    """A tree of the rows that weigh anything; its values are the shares of the labels."""
+    """A tree of the rows that weigh anything; its values are the shares of the labels.
+
+    It chooses from the listed features; of many, from some of them.
+    """
     rng = np.random.default_rng(seed)
-    names = np.arange(binned.n_features)
-    if binned.n_groups > 1 or binned.n_features > MOST_FEATURES:
-        n_kept = min(MOST_FEATURES, binned.n_features)
-        names = np.sort(rng.choice(binned.n_features, n_kept, replace=False))
+    names = np.arange(binned.n_features) if features is None else features
+    if len(names) > MOST_FEATURES:
+        names = np.sort(rng.choice(names, MOST_FEATURES, replace=False))
     packed, places, layout, all_names = binned.group(names)
     rows = np.flatnonzero(weights).astype(np.int32)
     capacity = 2 * max(1, len(rows) // growth.min_samples_leaf) - 1
     tree = _empty(capacity, n_labels)
-    shape = (layout[1][places], layout[3][places])
+    shape = (places, layout[1][places], layout[3][places])
     bytes_ = packed.view(np.uint8).reshape(len(packed), packed.shape[1], 4)
     n_drawn = growth.n_drawn(len(names))
     rule = n_drawn, growth.min_samples_leaf, growth.random_cuts, int(rng.integers(2**31))
