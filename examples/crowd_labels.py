@@ -1,10 +1,10 @@
 # %% [markdown]
 # # An audit of crowd labels
 #
-# Sentences from film reviews, judged as favourable or not by people on the web (Rodrigues et al.
-# 2013; sentences of Pang and Lee 2005). We take the label of *one* of them per sentence and look for
-# wrong ones; the sentences' true labels, which the audit does not see, judge it. The files are read
-# from the folder that the environment variable STEADYBOOST_DATA names.
+# Sentences from film reviews, judged as favourable or not by people on the web, with several
+# answers each. We take the label of *one* person per sentence and look for wrong ones; the
+# sentences' true labels, which the audit does not see, judge it. The files are read from the folder
+# that the environment variable STEADYBOOST_DATA names.
 
 # %%
 import numpy as np

@@ -54,7 +54,6 @@ suspects = steady.suspects_
 hits = is_wrong[suspects.row].sum()
 print(f"estimated share of wrong labels: {steady.noise_rate_:.1%}, in truth {is_wrong.mean():.1%}")
 print(f"{len(suspects)} suspects, {hits} of them wrong; {is_wrong.sum() - hits} were missed")
-print(
-    f"average precision of the ranking: {average_precision_score(is_wrong, 1 - steady.label_scores_):.3f}"
-)
+precision = average_precision_score(is_wrong, 1 - steady.label_scores_)
+print(f"average precision of the ranking: {precision:.3f}")
 print(suspects.head(5))
