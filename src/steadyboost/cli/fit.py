@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steadyboost.cli.boosters import DEFAULT_BOOSTER, complete_booster, make_booster
+from steadyboost.cli.boosters import (
+    DEFAULT_BOOSTER,
+    DEFAULT_SPREAD,
+    complete_booster,
+    make_booster,
+)
 from steadyboost.cli.models import save_model
 from steadyboost.cli.options import (
     Categorical,
@@ -30,8 +35,13 @@ if TYPE_CHECKING:
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write the model (.sb).")]
 Booster = Annotated[
-    str,
-    typer.Option("--booster", "-b", help="Which booster.", autocompletion=complete_booster),
+    str | None,
+    typer.Option(
+        "--booster",
+        "-b",
+        help=f"Which booster; by default {DEFAULT_BOOSTER}, with --dask {DEFAULT_SPREAD}.",
+        autocompletion=complete_booster,
+    ),
 ]
 Learner = Annotated[
     str | None, typer.Option(help="Weak learner: Tree, Stump, AttributeTest, DecisionRule, C45.")
@@ -64,7 +74,7 @@ def fit(
     data: Data,
     target: Target = None,
     output: Output = Path("model.sb"),
-    booster: Booster = DEFAULT_BOOSTER,
+    booster: Booster = None,
     learner: Learner = None,
     rounds: Rounds = None,
     param: Params = None,
@@ -82,7 +92,8 @@ def fit(
     """Learn a model from a table and write it to a file."""
     check_output(output, force, [".sb"])
     given = {"early_stopping": early_stopping, "random_state": seed, "n_jobs": jobs or -1}
-    model = make_booster(booster, learner, rounds, param or [], **given)
+    name = booster or (DEFAULT_BOOSTER if dask is None else DEFAULT_SPREAD)
+    model = make_booster(name, learner, rounds, param or [], **given)
     if dask is not None:
         fit_spread(
             model, dask, data, target, output, weights, ignore, categorical, validation, json
