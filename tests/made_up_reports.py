@@ -32,9 +32,6 @@ class MadeUpAudit:
         self.n_wrong_per_class = dict(zip(self.classes.tolist(), counts, strict=True))
         self.transition_matrix = 0.8 * np.eye(k) + 0.2 / k
 
-    def to_csv(self, path):
-        path.write_text("row,given,suggested,score,rank,suspect\n", encoding="utf-8")
-
 
 def features(n_rows):
     """A data frame with numbers, text, gaps and what must be escaped."""

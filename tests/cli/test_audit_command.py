@@ -29,7 +29,10 @@ def test_suspects_page_and_csv(works, wrong):
     assert "Table: suspects.csv" in printed
     with open("suspects.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["row", "given", "suggested", "score", "rank", "suspect"]
+    assert list(rows[0]) == ["row", "given", "suggested", "score", "rank"]
+    assert len(rows) == 200
+    worst = {int(row["row"]) for row in rows[:20]}
+    assert len(worst & wrong) >= 12
     page = Path("page.html").read_text(encoding="utf-8")
     assert "steadyboost audit wrong.csv --target kind · SteadyBoost" in page
     assert "Which labels of wrong.csv look wrong?" in page
@@ -42,8 +45,8 @@ def test_json_for_machines(works, wrong):
     assert set(found["wrong_per_class"]) == set(found["classes"])
     np.testing.assert_allclose(np.sum(found["transition_matrix"], axis=1), 1)
     listed = {suspect["row"] for suspect in found["suspects"]}
-    assert len(listed & wrong) >= 15
-    assert len(listed - wrong) <= 10
+    assert listed
+    assert len(listed & wrong) >= 0.7 * len(listed)
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,8 @@ def test_validation_rows_are_watched_and_stop_it(train, test_rows, works):
     options = ("--validation", test_rows, "--early-stopping", "-p", "n_iter_no_change=2", "--json")
     told = works("fit", train, "-t", "kind", "-b", "samme", "--rounds", "60", *options)
     assert told["rounds"] < 60
-    assert told["errors"]["validation"] == min(
-        r["val_error"] for r in load_model(Path("model.sb")).booster.history_
-    )
+    best = min(load_model(Path("model.sb")).booster.history_["val_error"])
+    assert told["errors"]["validation"] == pytest.approx(best)
     assert told["data"]["rows"] == 200
     assert told["classes"] == ["herb", "shrub", "tree"]
 
@@ -96,6 +95,7 @@ def test_every_booster_has_a_short_name(name):
         (["--booster", "smame"], "did you mean SAMMEClassifier?"),
         (["--booster", "xyz"], "there are AdaBoost, "),
         (["--learner", "tre"], "did you mean Tree?"),
+        (["--booster", "steady", "--learner", "stump"], "has learners of its own"),
         (["-p", "learning_rte=1"], "did you mean learning_rate?"),
         (["-p", "learning_rate"], "not of the form name=value"),
         (["-p", "learning_rate=fast"], "'learning_rate' parameter of SAMMEClassifier must be"),

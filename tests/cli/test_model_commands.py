@@ -157,7 +157,7 @@ def test_explanations(model, works):
     told = works("explain", model, "--top", "2")
     assert told.startswith("SAMMEClassifier, 5 rounds\nclasses of kind: herb, shrub, tree\n")
     assert "n_estimators=5" in told
-    assert "train error" in told
+    assert "┃ round ┃" in told
     assert "\nRound 1 of 5: " in told
     assert "Round 5 of 5: " in works("explain", model, "--round", "5")
     machine = works("explain", model, "--json")

@@ -26,6 +26,7 @@ from steadyboost import (
     MSmoothBoostClassifier,
     SAMMEClassifier,
     SoftmaxBoostClassifier,
+    SteadyBoostClassifier,
     Stump,
     Tree,
     WeightBoostClassifier,
@@ -101,6 +102,15 @@ def test_output_codes_of_binary_boosters(strategy):
 def test_variants(model):
     X, y = problem(300, 4)
     assert_same(model.fit(X, y), X)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_steadyboost_that_frees_its_pool_from_a_mixture(k):
+    X, y = problem(200, k)
+    model = SteadyBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
+    model._noise.transition = np.roll(np.eye(k), 1, axis=1) * 0.3 + np.eye(k) * 0.7
+    model._noise.mixes = True
+    assert_same(model, X)
 
 
 @pytest.mark.parametrize("booster", [AdaBoostMHClassifier, SoftmaxBoostClassifier])

@@ -11,6 +11,7 @@ from steadyboost import (
     DecisionRule,
     MartiBoostClassifier,
     SAMMEClassifier,
+    SteadyBoostClassifier,
     Stump,
     Tree,
     WeightBoostClassifier,
@@ -18,7 +19,7 @@ from steadyboost import (
 from steadyboost.exports import encode, shap_explainer
 from steadyboost.exports.splits import Bins, threshold_tree
 
-OTHERS = (MartiBoostClassifier, WeightBoostClassifier)
+OTHERS = (MartiBoostClassifier, SteadyBoostClassifier, WeightBoostClassifier)
 SUMMED = [booster for booster in BOOSTERS if booster not in OTHERS]
 
 
@@ -70,7 +71,7 @@ def test_sets_of_labels_have_values_each():
 @pytest.mark.parametrize("booster", OTHERS)
 def test_other_boosters_are_refused(booster):
     X, y = problem(100, 2)
-    with pytest.raises(ValueError, match=f"{booster.__name__}.* (sends|adds)"):
+    with pytest.raises(ValueError, match=f"{booster.__name__}.* (sends|adds|is not linear)"):
         shap_explainer(booster(n_estimators=2).fit(X, y))
 
 

@@ -11,11 +11,12 @@ from steadyboost import (
     BaggingClassifier,
     MartiBoostClassifier,
     SAMMEClassifier,
+    SteadyBoostClassifier,
     WeightBoostClassifier,
 )
 from steadyboost.exports import encode, to_treelite
 
-OTHERS = (MartiBoostClassifier, WeightBoostClassifier)
+OTHERS = (MartiBoostClassifier, SteadyBoostClassifier, WeightBoostClassifier)
 SUMMED = [booster for booster in BOOSTERS if booster not in OTHERS]
 
 

@@ -1,7 +1,5 @@
 """Trees as weak learners: what they are asked, what they answer, what they draw."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import pytest
 from reference.tree_cases import assert_identical, unpack
@@ -14,13 +12,7 @@ from steadyboost.learners.base import Data, Question
 from steadyboost.learners.prepare import Binner
 from steadyboost.learners.tree import Stump, Tree
 from steadyboost.trees import tree as trees
-from steadyboost.trees.tree import Growth, Sums, grow_tree, one_by_one
-
-
-@dataclass
-class Alone:
-    n_threads: int = 1
-    run = staticmethod(one_by_one)
+from steadyboost.trees.tree import Growth, Sums, grow_tree
 
 
 def prepared(X):
@@ -37,7 +29,7 @@ def task(request):
 
 
 def answer(learner, task, counts=None, seed=0, threads=None):
-    return learner.answer(*task, counts, seed, threads or Alone())
+    return learner.answer(*task, counts, seed, threads or Workers(1))
 
 
 def grown(task, growth, **restrict):
@@ -124,7 +116,7 @@ def test_a_bootstrap_is_the_rows_drawn(task):
 @pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
 def test_rows_are_drawn_without_replacement(share, task):
     learner, n = Tree(max_samples=share), len(task[0])
-    rows, features = learner._draw(task[0], None, seed=3)
+    rows, features = learner._draw(task[0], None, 3, Workers(1))
     assert features is None
     if share == 1:
         assert rows is None
@@ -138,7 +130,7 @@ def test_rows_are_drawn_without_replacement(share, task):
 
 def test_rows_of_a_bootstrap_are_drawn_from_it(task):
     counts = np.random.default_rng(4).multinomial(len(task[0]), task[1].weights)
-    rows, _ = Tree(max_samples=0.5)._draw(task[0], counts, seed=4)
+    rows, _ = Tree(max_samples=0.5)._draw(task[0], counts, 4, Workers(1))
     assert (counts[rows] > 0).all()
     assert len(rows) == round(0.5 * np.count_nonzero(counts))
 
@@ -161,7 +153,9 @@ def test_rows_of_a_bootstrap_are_drawn_from_it(task):
 )
 def test_features_are_drawn_by_number_share_or_name(wanted, n_features, drawn):
     assert Tree(max_features=wanted)._n_features(n_features) == drawn
-    _, features = Tree(max_features=wanted)._draw(prepared(np.ones((3, n_features))), None, 5)
+    _, features = Tree(max_features=wanted)._draw(
+        prepared(np.ones((3, n_features))), None, 5, Workers(1)
+    )
     if drawn == n_features:
         assert features is None
     else:
@@ -171,7 +165,7 @@ def test_features_are_drawn_by_number_share_or_name(wanted, n_features, drawn):
 def test_only_drawn_features_are_split(task):
     learner = Tree(max_depth=5, max_features="sqrt")
     for seed in range(5):
-        _, features = learner._draw(task[0], None, seed)
+        _, features = learner._draw(task[0], None, seed, Workers(1))
         tree = answer(learner, task, seed=seed)[0].tree
         assert set(tree.feature[~tree.is_leaf]) <= set(features)
         assert_identical(tree, grown(task, learner.growth(), features=features))
@@ -189,7 +183,8 @@ def test_a_draw_of_rows_without_weight_gives_a_leaf():
     weights = np.zeros(20)
     weights[0] = 1.0
     question = Question(np.arange(20, dtype=np.int32) % 2, weights, 2, np.ones(2))
-    seed = next(s for s in range(99) if 0 not in Tree(max_samples=0.2)._draw(data, None, s)[0])
+    draw = Tree(max_samples=0.2)._draw
+    seed = next(s for s in range(99) if 0 not in draw(data, None, s, Workers(1))[0])
     hypothesis, votes = answer(Tree(max_samples=0.2), (data, question), seed=seed)
     assert (hypothesis.tree.value >= 0).all()
     assert np.isin(votes, [0, 1]).all()

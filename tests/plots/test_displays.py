@@ -20,6 +20,7 @@ from steadyboost import (
     AdaBoostClassifier,
     BaggingClassifier,
     SAMMEClassifier,
+    SteadyBoostClassifier,
     Stump,
     WeightBoostClassifier,
 )
@@ -212,13 +213,22 @@ def test_suspects_are_sorted_by_score():
         "row": np.arange(30),
         "given": np.zeros(30, int),
         "suggested": np.ones(30, int),
-        "score": np.linspace(0, 1, 30),
+        "score": np.linspace(1, 0, 30),
     }
     audit = SimpleNamespace(table=table)
     display = SuspectsDisplay.from_audit(audit, n_suspects=4, noisy=np.arange(30) > 27)
     assert display.table["row"].tolist() == [29, 28, 27, 26]
     assert display.noisy.tolist() == [True, True, False, False]
     assert texts(display.ax_).count("0 → 1") == 4
+
+
+def test_what_steadyboost_knows_of_labels(noisy_wine):
+    model = SteadyBoostClassifier(n_estimators=10, random_state=0)
+    model.fit(noisy_wine.X, noisy_wine.given)
+    display = SuspectsDisplay.from_estimator(model, n_suspects=5, noisy=noisy_wine.noisy)
+    np.testing.assert_array_equal(display.table["row"], model.labels_.row[:5])
+    matrix = TransitionMatrixDisplay.from_estimator(model)
+    np.testing.assert_allclose(matrix.shares, model.transition_matrix_)
 
 
 def test_displays_draw_into_given_axes_and_leave_the_style_alone(noisy_wine):

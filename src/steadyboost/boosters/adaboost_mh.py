@@ -7,7 +7,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from steadyboost.core.labelwise import Found, LabelwiseClassifier, indicator
 from steadyboost.core.loop import Boosting, Round
-from steadyboost.core.rows import Block, Rows
+from steadyboost.core.rows import Block, Rows, scale_of
 from steadyboost.core.scores import ROUNDING, log_odds, one_against_all, sigmoid
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.tree import Tree
@@ -111,13 +111,13 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
             np.exp(np.subtract(own, top, out=own), out=own)
             return top, float(own.sum())
 
-        tops, sums = np.transpose(rows.each(raise_block))
-        factors = np.exp(tops - tops.max())
-        factors /= factors @ sums
+        raised = rows.each(raise_block)
+        top, total = rows.meet(raised, scale_of)
 
         def give_signs(block: Block) -> None:
             has = indicator(block.y, self.n_classes_)
-            _give_signs(has, factors[block.number], out[block.rows])
+            factor = np.exp(raised[block.number][0] - top) / total
+            _give_signs(has, factor, out[block.rows])
 
         rows.each(give_signs)
         return out

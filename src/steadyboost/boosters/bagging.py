@@ -65,6 +65,11 @@ class BaggingClassifier(VotingClassifier):
     def tune(self, rows: Rows, learner: Learner) -> None:
         if self.oob_score and not self.resample:
             raise ValueError("oob_score=True needs bootstraps; set resample=True.")
+        if self.oob_score and rows.workers.is_spread:
+            raise ValueError(
+                "oob_score=True keeps the votes of each row in one place, but X is spread over "
+                "machines; set oob_score=False, and pass X_val and y_val to fit."
+            )
 
     def finish(self, run: Boosting) -> None:
         """Count the out-of-bag votes; a round's bootstrap can be drawn again from its seed."""
@@ -74,7 +79,7 @@ class BaggingClassifier(VotingClassifier):
         rows.weigh(self.weigh_block)
         votes = np.zeros((len(rows), self.n_classes_))
         for t, stage in enumerate(run.stages):
-            out = np.flatnonzero(run.round(t).draw_counts(rows.weights) == 0)
+            out = np.flatnonzero(run.round(t).draw_counts(rows, rows.weights) == 0)
             votes[out, stage.answer.votes(rows.data)[out]] += 1
         total = votes.sum(axis=1, keepdims=True)
         shares = np.divide(votes, total, out=np.full_like(votes, np.nan), where=total > 0)

@@ -93,6 +93,7 @@ class DMCBoostClassifier(BoostingClassifier):
     """
 
     stops_when_perfect = False
+    spreads = False  # a line search sorts what all rows say
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoostingClassifier._parameter_constraints,

@@ -121,8 +121,7 @@ class GDMCBoostClassifier(BoostingClassifier):
         """
         k, pairs = self.n_classes_, Pairs(rows)
         edges = pairs.edges()
-        mass = len(rows) if rows.sample_weight is None else rows.sample_weight.sum()
-        info = {"log_risk": pairs.log_total - float(np.log(mass))}
+        info = {"log_risk": pairs.log_total - float(np.log(rows.total_weight))}
         form = "label" if self.leaves == "codeword" else "vector"
         code = np.full(k, 1.0 if form == "label" else np.sqrt(1 - 1 / k))
         return Question(rows.y, edges[:, k].copy(), k, code, info, edges=edges, form=form)

@@ -14,7 +14,6 @@ from steadyboost.core.program import Layer, Program
 from steadyboost.core.rows import Rows
 from steadyboost.core.scores import ROUNDING
 from steadyboost.core.stages import Stage
-from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree import Stump
@@ -103,7 +102,7 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
         return self.n_outputs() * (t + 1)
 
     def problems(self, rows: Rows) -> list[Rows]:
-        workers = rows.workers if self.n_outputs() == 1 else Workers(1)
+        workers = rows.workers if self.n_outputs() == 1 else rows.workers.alone()
         return [
             Program(rows, bits[rows.y], [self._mass(b.scores, p) for b in rows.blocks], workers)
             for p, bits in enumerate(self.bits_.T.astype(np.int32))
@@ -118,7 +117,7 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
     def boost(self, run: Boosting, round_: Round) -> bool:
         """A layer of each problem."""
         programs: list[Any] = run.problems
-        layers = run.rows.workers.run(
+        layers = run.rows.workers.side_by_side(
             lambda p: programs[p].grow(run.learner, self.resample, round_, p * (round_.t + 1)),
             range(len(programs)),
         )

@@ -193,7 +193,7 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         risks = self.risks(rows)
         if self.n_samples == "all":
             return _side_by_side([risk.gradient() for risk in risks])
-        counts = draw_rows(rows, self._n_draws(len(rows)), round_.rng)
+        counts = draw_rows(rows, self._n_draws(rows.n_all), round_.rng)
         return _side_by_side([risk.drawn(counts, round_.rng) for risk in risks])
 
     def _n_draws(self, n_rows: int) -> int:
@@ -217,15 +217,14 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         if isinstance(self.step, Real):
             return _plain(float(self.step) * np.sign(edges))
         answered = np.array([f.answer is not None for f in found])
-        return _plain(self._projection(rows, answered * (2.0 * votes - 1)))
+        return _plain(self._projection(rows, votes, answered))
 
-    def _projection(self, rows: Rows, direction: np.ndarray) -> Any:
+    def _projection(self, rows: Rows, votes: np.ndarray, answered: np.ndarray) -> Any:
         """<gradient, h> / |h|^2, on all pairs (Theorem 1); a label alone has yes and no."""
         gradient = _side_by_side([risk.gradient() for risk in self.risks(rows)])
-        edges = (gradient * direction).sum(axis=0)
-        if self.multilabel_:
-            return edges / 2
-        return edges.sum() / max(1, np.count_nonzero(direction[0]))
+        along = gradient * (answered * (2.0 * votes - 1))
+        edges = rows.total(lambda block: along[block.rows].sum(axis=0))
+        return edges / 2 if self.multilabel_ else edges.sum() / max(1, answered.sum())
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """g of eq. (2)."""

@@ -95,6 +95,7 @@ class SteadyBoostClassifier(BoostingClassifier):
     """
 
     stops_when_perfect = False
+    spreads = False  # folds are drawn, and suspects listed, over all rows
     does_without = ("estimator", "resample")
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {

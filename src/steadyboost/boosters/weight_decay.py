@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 from sklearn.utils._param_validation import Interval
 
 from steadyboost.core.binary import BinaryBoostingClassifier, against
-from steadyboost.core.rows import Block, Rows
+from steadyboost.core.rows import Block, Rows, scale_of
 from steadyboost.core.scores import PERFECT, ROUNDING, log_odds
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Question
@@ -19,7 +19,7 @@ LARGEST_STEP, N_STRETCHES = 5.0, 50
 
 @kernel
 def _slope(step, terms, C):
-    """d cost / d step up to a positive constant: e_i (-u_i - 2 C (s_i + step v_i) v_i)."""
+    """d cost / d step, e_i (-u_i - 2 C (s_i + step v_i) v_i), after the shift of its exponents."""
     base, agree, past, mass = terms
     top = -np.inf
     for i in range(len(base)):
@@ -30,14 +30,14 @@ def _slope(step, terms, C):
         memory = past[i] + step * mass[i]
         cost = np.exp(base[i] - step * agree[i] - C * memory * memory - top)
         total += cost * (-agree[i] - 2 * C * memory * mass[i])
-    return total
+    return top, total
 
 
 def weight_of_one(rows: Rows) -> np.ndarray:
     """v = N W; a row of weight 2 is two rows, with half of its W each."""
     if rows.sample_weight is None:
-        return len(rows) * rows.weights
-    return rows.weights / rows.sample_weight * rows.sample_weight.sum()
+        return rows.n_all * rows.weights
+    return rows.weights / rows.sample_weight * rows.total_weight
 
 
 class WeightDecayClassifier(BinaryBoostingClassifier):
@@ -111,23 +111,27 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
             return None
         if error <= PERFECT or self.C == 0:
             return -log_odds(rows.floored(error)) / 2
-        return self.first_root(self.terms(rows, question, votes))
+        return self.first_root(rows, self.terms(rows, question, votes))
 
     def terms(self, rows: Rows, question: Question, votes: np.ndarray) -> tuple[np.ndarray, ...]:
         """Of each row: ln(weight exp(-y H)), u = y h, s, and v = N W."""
-        base = np.concatenate([against(block.scores, block.y) for block in rows.blocks])
+        base, past = np.empty(len(rows)), np.zeros(len(rows))
+        for block in rows.blocks:
+            base[block.rows] = against(block.scores, block.y)
+            past[block.rows] = 0.0 if block.memory is None else block.memory
         if rows.sample_weight is not None:
             base += np.log(rows.sample_weight)
-        memories = [block.memory for block in rows.blocks if block.memory is not None]
-        past = np.concatenate(memories) if memories else np.zeros(len(rows))
         agree = np.where(votes == question.targets, 1.0, -1.0)
         return base, agree, past, weight_of_one(rows)
 
-    def first_root(self, terms: tuple[np.ndarray, ...]) -> float:
+    def first_root(self, rows: Rows, terms: tuple[np.ndarray, ...]) -> float:
         """Of the cost's slope: first to a stretch of the steps, then to rounding."""
 
+        def in_block(block: Block, step: float) -> tuple[float, float]:
+            return _slope(step, tuple(term[block.rows] for term in terms), self.C)
+
         def slope(step: float) -> float:
-            return _slope(step, terms, self.C)
+            return rows.meet(rows.each(lambda block: in_block(block, step)), scale_of)[1]
 
         before = 0.0
         if slope(before) >= 0:

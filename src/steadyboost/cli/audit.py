@@ -9,7 +9,8 @@ import typer
 
 from steadyboost.cli.boosters import complete_booster, make_booster
 from steadyboost.cli.compare import Html, check_files
-from steadyboost.cli.fit import (
+from steadyboost.cli.fit import read_training
+from steadyboost.cli.options import (
     Categorical,
     Data,
     Force,
@@ -19,7 +20,6 @@ from steadyboost.cli.fit import (
     Seed,
     Target,
     Weights,
-    read_training,
 )
 from steadyboost.cli.printing import console, grid, print_json
 from steadyboost.cli.shell import told_in_one_sentence
@@ -60,29 +60,18 @@ def audit(
     table = read_training(data, target, weights, ignore or [], categorical or [])
     if not json:
         typer.echo("\n".join(table.found.sentences()))
-    X = with_categories(table)
     found = run(
-        data, target, table, X, judge, {"cv": folds, "random_state": seed, "n_jobs": jobs or -1}
+        data, target, table, judge, {"cv": folds, "random_state": seed, "n_jobs": jobs or -1}
     )
     if output:
         found.to_csv(output)
     if html:
-        write_page(found, X, html, data, target, output)
+        write_page(found, table.X, html, data, target, output)
     tell_results(found, data, json, {"table": output, "page": html})
 
 
-def with_categories(table: Table) -> Any:
-    """The features; numbers that were said to be categories become text."""
-    import narwhals.stable.v2 as nw
-
-    if not table.codes:
-        return table.X
-    frame = nw.from_native(table.X, eager_only=True)
-    return frame.with_columns(nw.col(table.codes).cast(nw.String)).to_native()
-
-
 def run(
-    data: Path, target: str | None, table: Table, X: Any, judge: Any, options: dict[str, Any]
+    data: Path, target: str | None, table: Table, judge: Any, options: dict[str, Any]
 ) -> LabelAudit:
     from rich.console import Console
 
@@ -91,8 +80,12 @@ def run(
 
     with told_in_one_sentence():
         y = as_classes(data, target or "label", table.labels)
+    if table.codes:
+        options["categorical_features"] = [*table.found.categorical]
+        if judge is not None:
+            judge.set_params(categorical_features=options["categorical_features"])
     with told_in_one_sentence(f"{data}: "), Console(stderr=True).status("looking at the labels"):
-        return noise.audit(X, y, judge, sample_weight=table.weights, **options)
+        return noise.audit(table.X, y, judge, sample_weight=table.weights, **options)
 
 
 def write_page(

@@ -52,11 +52,12 @@ def make_booster(
     booster: str, learner: str | None, rounds: int | None, params: Iterable[str], **given: Any
 ) -> Any:
     """An unfitted booster; its parameters are checked."""
-    model = find_booster(booster)()
-    model.set_params(estimator=find_learner(learner) if learner else None, **given)
+    model = find_booster(booster)().set_params(**given)
     pairs = dict(_pair(text) for text in params)
-    if model.estimator is None and any(key.startswith("estimator__") for key in pairs):
-        model.set_params(estimator=model._default_learner())
+    if learner:
+        _set_learner(model, find_learner(learner))
+    elif any(key.startswith("estimator__") for key in pairs):
+        _set_learner(model, model._default_learner())
     for key, text in pairs.items():
         _check_name(model, key)
         model.set_params(**{key: read_value(text)})
@@ -64,6 +65,13 @@ def make_booster(
         model.set_params(**{model.rounds_name(): rounds})
     _check_values(model)
     return model
+
+
+def _set_learner(model: Any, learner: Any) -> None:
+    if "estimator" not in model.get_params(deep=False):
+        name = type(model).__name__
+        refuse("--learner", f"{name} has learners of its own; choose another --booster.")
+    model.set_params(estimator=learner)
 
 
 def read_value(text: str) -> Any:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steadyboost.cli.demo import check_noise
-from steadyboost.cli.fit import (
+from steadyboost.cli.fit import read_training
+from steadyboost.cli.options import (
     Categorical,
     Data,
     Force,
@@ -19,7 +20,6 @@ from steadyboost.cli.fit import (
     Json,
     Seed,
     Target,
-    read_training,
 )
 from steadyboost.cli.outputs import check_output
 from steadyboost.cli.printing import console, grid, print_json

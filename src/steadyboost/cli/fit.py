@@ -80,10 +80,10 @@ def fit(
     if not json:
         typer.echo("\n".join(table.found.sentences()))
     start = time.perf_counter()
-    train(model, data, target, table, validation)
+    errors = train(model, data, target, table, validation)
     took = time.perf_counter() - start
     save_model(model, output, target)
-    report(model, table, output, took, json)
+    report(model, table, errors, output, took, json)
 
 
 def read_training(
@@ -100,17 +100,23 @@ def read_training(
         )
 
 
-def train(model: Any, data: Path, target: str | None, table: Table, watched: Path | None) -> None:
-    """Fit the model; a progress bar shows the rounds on a terminal."""
+def train(
+    model: Any, data: Path, target: str | None, table: Table, watched: Path | None
+) -> dict[str, float]:
+    """Fit the model, with a progress bar on a terminal; its errors."""
     from steadyboost.callbacks import Monitor
     from steadyboost.tables import as_classes
 
     with told_in_one_sentence():
         y = as_classes(data, target or "label", table.labels)
         held_out = {} if watched is None else _held_out(watched, target, table, y)
-    model.set_params(callbacks=[Monitor(), *_progress()])
+    model.set_params(callbacks=[*([Monitor()] if held_out else []), *_progress()])
     with told_in_one_sentence(f"{data}: "):
         model.fit(table.X, y, table.weights, **held_out)
+    errors = {"training": 1 - model.score(table.X, y)}
+    if held_out:
+        errors["validation"] = 1 - model.score(held_out["X_val"], held_out["y_val"])
+    return errors
 
 
 def _held_out(path: Path, target: str | None, table: Table, y: Any) -> dict[str, Any]:
@@ -133,10 +139,11 @@ def _progress() -> list[Any]:
     return [Progress(console=console)] if console.is_terminal else []
 
 
-def report(model: Any, table: Table, output: Path, took: float, json: bool) -> None:
+def report(
+    model: Any, table: Table, errors: dict[str, float], output: Path, took: float, json: bool
+) -> None:
     """What was learnt, how long it took, and where it is."""
-    last = model.history_[model.n_iter_ - 1] if model.n_iter_ else {}
-    errors = {"training": last.get("train_error"), "validation": last.get("val_error")}
+    noise = getattr(model, "noise_rate_", None)
     if json:
         print_json(
             {
@@ -145,12 +152,15 @@ def report(model: Any, table: Table, output: Path, took: float, json: bool) -> N
                 "classes": model.classes_.tolist(),
                 "rounds": model.n_iter_,
                 "errors": errors,
+                "noise_rate": noise,
                 "seconds": round(took, 3),
                 "data": table.found.as_dict(),
             }
         )
         return
-    told = [f"{name} error {error:.1%}" for name, error in errors.items() if error is not None]
+    told = [f"{name} error {error:.1%}" for name, error in errors.items()]
     rounds = f"{model.n_iter_} rounds in {took:.1f} s"
     typer.echo(f"{type(model).__name__}: {', '.join([rounds, *told])}")
+    if noise is not None:
+        typer.echo(f"estimated share of wrong labels: {noise:.1%}")
     typer.echo(f"Model: {output}")

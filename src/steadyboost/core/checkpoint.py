@@ -1,6 +1,5 @@
 """A file that training can go on from after an interruption."""
 
-import hashlib
 import os
 from collections.abc import Iterator
 from numbers import Integral
@@ -18,7 +17,6 @@ from steadyboost.core.model_writer import fitted_attributes, writable_params, wr
 if TYPE_CHECKING:
     from steadyboost.core.estimator import BoostingClassifier
     from steadyboost.core.loop import Boosting
-    from steadyboost.core.rows import Rows
     from steadyboost.core.stages import Stage
 
 FREE = {
@@ -79,7 +77,10 @@ class Checkpoint(Callback):
         folder = Path(os.path.abspath(self.path)).parent
         if not folder.is_dir():
             raise FileNotFoundError(f"the folder of path={os.fspath(self.path)!r} does not exist.")
-        self._rows = {"rows": digest(run.rows), "validation": digest(run.validation)}
+        self._rows = {
+            "rows": run.rows.fingerprint(),
+            "validation": run.validation and run.validation.fingerprint(),
+        }
         self._kept = 0
         if self.resume and os.path.exists(self.path):
             self._restore(run)
@@ -145,18 +146,6 @@ class Checkpoint(Callback):
             f"{'; '.join(changes)}. Choose another path, remove the file, or pass resume=False "
             f"to replace it.{hint}"
         )
-
-
-def digest(rows: "Rows | None") -> str | None:
-    """A fingerprint of rows, labels, weights and costs."""
-    if rows is None:
-        return None
-    known = hashlib.blake2b(digest_size=16)
-    for array in (*rows.data.arrays, rows.y, rows.sample_weight, rows.costs):
-        if array is not None:
-            known.update(f"{array.dtype}{array.shape}".encode())
-            known.update(np.ascontiguousarray(array).data)
-    return known.hexdigest()
 
 
 def differences(saved: "BoostingClassifier", booster: "BoostingClassifier") -> Iterator[str]:

@@ -170,7 +170,7 @@ class DirectSearch:
     def ask(self, weights: np.ndarray, round_: "Round") -> tuple[Question, Answer, np.ndarray]:
         """What the booster's own learner answers, where it has one."""
         run, question = self.run, self.question(weights)
-        counts = round_.draw_counts(question.weights) if run.booster.resample else None
+        counts = round_.draw_counts(run.rows, question.weights) if run.booster.resample else None
         rows = run.rows
         found = run.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
         return question, *found
@@ -179,7 +179,7 @@ class DirectSearch:
         """Rows that a tree is grown on: all of them, or a bootstrap."""
         if not self.run.booster.resample:
             return self.sample, self.standing
-        counts = round_.draw_counts(self.sample.weights)
+        counts = round_.draw_counts(self.run.rows, self.sample.weights)
         rows = np.flatnonzero(counts)
         drawn = replace(
             self.sample,
@@ -254,7 +254,7 @@ class DirectSearch:
         assert growth is not None
         question = self.question(shares)
         if self.run.booster.resample:
-            shares = round_.draw_counts(question.weights).astype(float)
+            shares = round_.draw_counts(self.run.rows, question.weights).astype(float)
         rows = np.flatnonzero(shares)
         edges = np.empty((len(rows), sample.n_classes + 1))
         bottom_edges(self.scores, sample.y, self.standing.arrays, rows, shares, edges)

@@ -11,6 +11,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from steadyboost.core.callbacks import Callback, default_callbacks
+from steadyboost.core.collections import dask_room, is_dask
 from steadyboost.core.docs import with_shared_parameters
 from steadyboost.core.fitted import FittedBooster
 from steadyboost.core.history import History
@@ -156,6 +157,8 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         going_on = self.warm_start and hasattr(self, "stages_")
         if not going_on:
             self.__dict__.pop("stages_", None)  # a fit that fails must not mix two models
+        if is_dask(X):
+            return dask_room().fit(self, X, y, sample_weight, held_out, costs)
         X = check_table(self, X, reset=not going_on)
         labels = check_labels(y, X, self.takes_label_sets)
         sample = Sample(
@@ -283,6 +286,10 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             list(self.stages_) if going_on else [],
             self.history_[: len(self.stages_)] if going_on else History(),
         )
+        self._complete(run, callbacks, going_on)
+
+    def _complete(self, run: Boosting, callbacks: Sequence[Callback], going_on: bool) -> None:
+        """Run, and keep what was finished, whatever happens."""
         if going_on and run.n_rounds < len(run.stages):
             raise ValueError(
                 f"{self.rounds_name()}={run.n_rounds} is below the {len(run.stages)} rounds that "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from steadyboost.core.collections import lazily
 from steadyboost.core.costs import check_cost_matrix, min_expected_cost
 from steadyboost.core.history import History
 from steadyboost.core.hooks import Hooks
@@ -78,19 +79,23 @@ class FittedBooster(Hooks):
     def _label(self, proba: np.ndarray) -> np.ndarray:
         return self.classes_.take(proba.argmax(axis=1))
 
+    @lazily
     def decision_function(self, X: Any) -> np.ndarray:
         """Scores of the classes, (n, k); with two classes their difference, (n,)."""
         return self.decision(self._scores(X))
 
+    @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, (n, k)."""
         return self.probabilities(self._scores(X))
 
+    @lazily
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities, (n, k)."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
+    @lazily
     def predict(self, X: Any, cost_matrix: Any = None) -> np.ndarray:
         """The most probable class of each row; the first of equals.
 

@@ -26,6 +26,7 @@ class Hooks:
     weighs_pairs: ClassVar[bool] = False  # whether it weighs (row, label) pairs
     has_memory: ClassVar[bool] = False  # whether it remembers more of a row than its scores
     takes_label_sets: ClassVar[bool] = False  # whether rows may have several labels
+    spreads: ClassVar[bool] = True  # whether rows may be spread over machines
     does_without: ClassVar[tuple[str, ...]] = ()  # shared parameters that it has no use for
     n_estimators: int
     n_classes_: int

@@ -94,12 +94,17 @@ def with_class_weight(
             "labels per row; pass sample_weight instead."
         )
     by_class = compute_sample_weight(class_weight, y)
+    check_class_weights(class_weight, by_class)
+    return by_class if weights is None else weights * by_class
+
+
+def check_class_weights(class_weight: Any, by_class: np.ndarray) -> None:
+    """Refuse weights that no class can have."""
     if not (np.isfinite(by_class).all() and (by_class >= 0).all() and by_class.any()):
         raise ValueError(
             f"class_weight={class_weight!r} has negative, missing or infinite weights, or is zero "
             "for every class; give each class a weight of 0 or more."
         )
-    return by_class if weights is None else weights * by_class
 
 
 def take_rows(rows: np.ndarray, *arrays: Any) -> list[Any]:

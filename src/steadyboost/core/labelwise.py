@@ -17,12 +17,11 @@ from steadyboost.core.loop import Boosting, Round
 from steadyboost.core.rows import Rows
 from steadyboost.core.scores import add_votes
 from steadyboost.core.stages import Stage
-from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.many import Answers
+from steadyboost.trees.histogram import rounded
 from steadyboost.trees.jit import kernel
-
-ALONE = Workers(1)  # labels have a thread each, so that no tree needs more
+from steadyboost.trees.sharded import add_up
 
 
 @kernel
@@ -39,17 +38,13 @@ def _edge(worth, votes):
 
 @kernel
 def _take_apart(worth, targets, weights):
-    """Signs as targets, sizes as weights that add up to one; returns what they add up to."""
+    """Signs as targets, sizes as weights; returns what they add up to."""
     lanes = np.zeros(4)
     for i in range(len(worth)):
         targets[i] = worth[i] > 0
         weights[i] = abs(worth[i])
         lanes[np.uint64(i & 3)] += weights[i]
-    mass = lanes[0] + lanes[1] + lanes[2] + lanes[3]
-    if mass > 0:
-        for i in range(len(worth)):
-            weights[i] /= mass
-    return mass
+    return lanes[0] + lanes[1] + lanes[2] + lanes[3]
 
 
 def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
@@ -97,7 +92,7 @@ class LabelwiseClassifier(BoostingClassifier):
         worths = self.worths(rows, round_)
         votes = np.zeros(worths.shape, dtype=np.int32, order="F")
         ask = partial(self.ask_label, run, worths, votes)
-        found = rows.workers.run(ask, list(enumerate(round_.split(self.n_classes_))))
+        found = rows.workers.side_by_side(ask, list(enumerate(round_.split(self.n_classes_))))
         run.questions = [one.question for one in found if one.question is not None]
         answers = Answers(tuple(one.answer for one in found))
         error = self.errors(found)
@@ -107,17 +102,23 @@ class LabelwiseClassifier(BoostingClassifier):
         self, run: Boosting, worths: np.ndarray, votes: np.ndarray, about: tuple[int, Round]
     ) -> Found:
         """Put the question of one label, unless nothing is at stake."""
-        label, own = about
-        worth = worths[:, label]
+        rows, (label, own) = run.rows, about
+        worth, said = worths[:, label], votes[:, label]
         targets, weights = np.empty(len(worth), dtype=np.int32), np.empty(len(worth))
-        mass = float(_take_apart(worth, targets, weights))
+
+        def total(function: Any, *arrays: np.ndarray) -> float:
+            cut = [[array[block.rows] for array in arrays] for block in rows.blocks]
+            return float(rows.meet([function(*own) for own in cut], add_up))
+
+        mass = total(_take_apart, worth, targets, weights)
         if mass == 0:
             return Found(None, None, 0.0, 0.0)
+        weights /= rounded(mass)
         question = Question(targets, weights, 2, self.code)
-        counts = own.draw_counts(weights) if self.resample else None
-        answer, said = run.learner.answer(run.rows.data, question, counts, own.seed, ALONE)
-        votes[:, label] = said
-        return Found(question, answer, float(_edge(worth, votes[:, label])), mass)
+        counts = own.draw_counts(rows, weights) if self.resample else None
+        alone = rows.workers.alone()  # labels have a thread each, so that no tree needs more
+        answer, said[:] = run.learner.answer(rows.data, question, counts, own.seed, alone)
+        return Found(question, answer, total(_edge, worth, said), mass)
 
     def settle(
         self, run: Boosting, answer: Answer, votes: np.ndarray, error: Any, step: Any

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from steadyboost.core.draws import draw_counts
 from steadyboost.core.history import History
 from steadyboost.core.rows import Block, Rows
 from steadyboost.core.scores import PERFECT, weighted_error, worth
@@ -60,9 +61,9 @@ class Round:
         draws = np.random.SeedSequence(self.seed).generate_state(n) >> 1
         return [Round(self.t, int(draw)) for draw in draws]
 
-    def draw_counts(self, weights: np.ndarray) -> np.ndarray:
+    def draw_counts(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
         """How often each row is in a bootstrap drawn by the weights."""
-        return self.rng.multinomial(len(weights), weights / weights.sum())
+        return draw_counts(rows, weights, self.rng)
 
 
 def mean_info(asked: Sequence["Asked"]) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def mean_info(asked: Sequence["Asked"]) -> dict[str, Any]:
 
 def only_question(rows: Rows, round_: Round) -> Question:
     """With one class there is nothing to weigh."""
-    return Question(rows.y, np.full(len(rows), 1 / len(rows)), 1, np.ones(1))
+    return Question(rows.y, np.full(len(rows), 1 / rows.n_all), 1, np.ones(1))
 
 
 class Asked(NamedTuple):
@@ -206,7 +207,7 @@ class Boosting:
         n_problems, left = len(self.problems), self.open_problems()
         rounds = [round_.of(p) for p in left] if n_problems > 1 else [round_]
         pairs = [(self.problems[p], own) for p, own in zip(left, rounds, strict=True)]
-        asked = self.rows.workers.run(lambda pair: self.ask(*pair), pairs)
+        asked = self.rows.workers.side_by_side(lambda pair: self.ask(*pair), pairs)
         self.questions = [one.question for one in asked]
         parts: list[Stage | None] = [None] * n_problems
         votes: list[np.ndarray | None] = [None] * n_problems
@@ -226,7 +227,7 @@ class Boosting:
         """Put a problem's question to the weak learner, and decide how much its answer counts."""
         booster = self.booster
         question = (booster.question if rows.n_classes > 1 else only_question)(rows, round_)
-        counts = round_.draw_counts(question.weights) if booster.resample else None
+        counts = round_.draw_counts(rows, question.weights) if booster.resample else None
         answer, votes = self.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
         error = self.error_of(rows, question, votes)
         if rows.n_classes == 1:  # nothing to weigh: the one class is always right

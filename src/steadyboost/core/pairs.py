@@ -6,12 +6,14 @@ that thousands of rounds neither overflow nor underflow.
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from steadyboost.core.raised import CHUNK, RaisedScores
-from steadyboost.core.rows import Block, Rows
+from steadyboost.core.rows import Block, Rows, largest, scale_of
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.sharded import add_up
 
 Damping = Callable[[np.ndarray], np.ndarray]
 
@@ -81,13 +83,17 @@ class Pairs:
         self.rows, self.colors = rows, colors
         first = np.zeros(rows.n_classes, dtype=np.int8) if colors is None else colors
         self.parts = rows.each(lambda block: BlockPairs(block, first, damping))
-        tops = np.array([part.log_factor.max() for part in self.parts])
-        for part, lead in zip(self.parts, np.exp(tops - tops.max()), strict=True):
-            part.factor *= lead
-        total = sum(float((part.factor * part.total).sum()) for part in self.parts)
-        for part in self.parts:
+        sums = [float((part.factor * part.total).sum()) for part in self.parts]
+        tops = [float(part.log_factor.max()) for part in self.parts]
+        top, total = rows.meet(list(zip(tops, sums, strict=True)), scale_of)
+        for part, own in zip(self.parts, tops, strict=True):
+            part.factor *= np.exp(own - top)
             part.factor /= total
-        self.log_total = float(tops.max() + np.log(total))
+        self.log_total = float(top + np.log(total))
+
+    def _total(self, values: list) -> Any:
+        """Sum over the blocks of all machines."""
+        return self.rows.meet(values, add_up)
 
     def _each(self, function: Callable[[BlockPairs], np.ndarray | float | None]) -> list:
         return self.rows.workers.run(function, self.parts)
@@ -101,7 +107,7 @@ class Pairs:
             _sum_by_label(part.raised.values, part.factor, part.block.y, out)
             return out
 
-        return sum(self._each(of_part), np.zeros((k, k)))
+        return self._total(self._each(of_part))
 
     def ask(self, colors: np.ndarray) -> float:
         """Set the rows' weights to D(i) for a colouring; returns U, the weight that it separates.
@@ -117,7 +123,7 @@ class Pairs:
             np.multiply(part.factor, part.other, out=own)
             return float(own.sum())
 
-        separated = sum(self._each(of_part))
+        separated = self._total(self._each(of_part))
         if separated < TINY:
             return self._ask_by_logarithms(colors)
         weights /= separated
@@ -125,12 +131,12 @@ class Pairs:
 
     def _ask_by_logarithms(self, colors: np.ndarray) -> float:
         """As ``ask``: U may be too small for a float, but the rows' shares of it are not."""
-        weights = self.rows.weights
-        for part in self.parts:
-            weights[part.block.rows] = part.log_other(colors)
-        top = float(weights.max())
-        np.exp(weights - top, out=weights)
-        total = float(weights.sum())
+        rows, weights = self.rows, self.rows.weights
+        logs = [part.log_other(colors) for part in self.parts]
+        top = rows.meet([float(own.max()) for own in logs], largest)
+        for part, own in zip(self.parts, logs, strict=True):
+            weights[part.block.rows] = np.exp(own - top)
+        total = rows.sum(weights)
         weights /= total
         return float(np.exp(top + np.log(total) - self.log_total))
 

@@ -14,7 +14,7 @@ from steadyboost.core.mass import (
     routes_of,
     weigh_nodes,
 )
-from steadyboost.core.rows import Block, Rows
+from steadyboost.core.rows import Block, Rows, largest
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.many import stacked
@@ -47,8 +47,8 @@ class Program(Rows):
 
     def __init__(self, rows: Rows, y: np.ndarray, mass: Sequence[np.ndarray], workers: Workers):
         super().__init__(rows.data, y, 2, rows.sample_weight, workers, scores=mass)
-        logs = [block.base.max() for block in self.blocks if block.base is not None]
-        top = max(logs, default=0.0)
+        logs = [0.0 if block.base is None else block.base.max() for block in self.blocks]
+        top = self.meet(logs, largest)
 
         def begin(block: Block) -> np.ndarray:
             own = self.weights[block.rows]
@@ -82,7 +82,7 @@ class Program(Rows):
         answers: list[Answer | None] = [None] * n_nodes
         votes = np.zeros((n, n_nodes), dtype=np.int32, order="F")
         average, mistakes = np.zeros(n), np.zeros((n_nodes, 2))
-        size = max(1, WORK // n)
+        size = max(1, WORK // self.n_all)
         for start in range(0, len(mixed), size):
             nodes = mixed[start : start + size]
             weights = self._weigh(nodes, class_shares, average)
@@ -131,22 +131,23 @@ class Program(Rows):
             not isinstance(learner, Tree)
             or type(learner).answer is not Tree.answer
             or learner.draws
+            or self.workers.is_spread
         ):
             return self._ask_each(learner, resample, weights, list(rounds))
         if resample:
-            counts = [own.draw_counts(w) for own, w in zip(rounds, weights.T, strict=True)]
+            counts = [own.draw_counts(self, w) for own, w in zip(rounds, weights.T, strict=True)]
             weights = np.array(counts, dtype=float).T
         return learner.answer_each(self.data, self.y, weights, 2, self.workers)
 
     def _ask_each(
         self, learner: Learner, resample: bool, weights: np.ndarray, rounds: list[Round]
     ) -> tuple[list[Any], np.ndarray]:
-        alone = Workers(1)
+        alone = self.workers.alone()
 
         def ask(j: int) -> tuple[Answer, np.ndarray]:
             own, question = rounds[j], Question(self.y, weights[:, j], 2, SIGNS)
-            counts = own.draw_counts(question.weights) if resample else None
+            counts = own.draw_counts(self, question.weights) if resample else None
             return learner.answer(self.data, question, counts, own.seed, alone)
 
-        asked = self.workers.run(ask, range(len(rounds)))
+        asked = self.workers.side_by_side(ask, range(len(rounds)))
         return [answer for answer, _ in asked], stacked([votes for _, votes in asked], len(self))

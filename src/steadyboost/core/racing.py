@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steadyboost.core.inputs import split_off
 from steadyboost.core.loop import Boosting, Seeds
 from steadyboost.core.rows import Rows
-from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Learner
 
 if TYPE_CHECKING:
@@ -35,14 +33,14 @@ def race(
 
     A record has the value, its error and the rounds that it ran, out of ``n_estimators``.
     """
-    train, test = split_off(rows.y, held_out, booster._seed)
-    if not len(test):  # too few rows to compare the values
+    train, test, any_held = rows.split_off(held_out, booster._seed)
+    if not any_held:  # too few rows to compare the values
         return [{"value": value, "error": np.nan, "rounds": 0} for value in values]
 
     def start(value: Any) -> Boosting:
         rival = copy.copy(booster)
         setattr(rival, attribute, value)
-        alone = Workers(1)
+        alone = rows.workers.alone()
         return Boosting(
             rival,
             learner,
@@ -56,7 +54,7 @@ def race(
     records: list[dict[str, Any]] = []
     for rung in RUNGS:
         goal = max(1, round(rung * booster.n_estimators))
-        errors = rows.workers.run(partial(_advance, goal), running)
+        errors = rows.workers.side_by_side(partial(_advance, goal), running)
         order = np.argsort(errors, kind="stable")
         kept = -(-len(running) // 2) if rung < 1 else 0
         for k in reversed(order[kept:]):

@@ -1,22 +1,29 @@
 """Rows of a data set with their scores and weights, in blocks that threads can share.
 
 Blocks depend on the number of rows alone, and sums are added block by block in a fixed order, so
-that results do not depend on the number of threads.
+that results do not depend on the number of threads. Where rows are spread over machines, each has
+some of the blocks, and sums are over those of all machines, in the order of the whole.
 """
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from steadyboost.core.inputs import split_off
 from steadyboost.core.raised import RaisedScores
 from steadyboost.core.scores import PERFECT
 from steadyboost.core.workers import Workers
-from steadyboost.learners.base import Data
+from steadyboost.learners.base import Data, Pieces, first_of, sums_before
+from steadyboost.trees.sharded import add_up
 
 BLOCK_ROWS = 65_536
+
+Order = tuple[int, int]  # the number of a piece, and that of a block in it
 
 
 @dataclass
@@ -24,12 +31,36 @@ class Block:
     """A stretch of rows; all arrays are views or owned by it alone."""
 
     number: int
+    order: Order  # among the blocks of all machines
     rows: slice
     y: np.ndarray
     base: np.ndarray | None  # log of the user's weights
     scores: np.ndarray
     raised: RaisedScores | None = None  # where a booster weighs (row, label) pairs
     memory: np.ndarray | None = None  # where a booster keeps more of a row than its scores
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+def stretches(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
+    """The blocks of so many rows, piece by piece."""
+    pieces = None if data is None else data.pieces
+    for number, start, stop in (pieces or Pieces.one(n)).spans:
+        n_rows = stop - start
+        n_blocks = min(n_rows, 1) if n_rows <= BLOCK_ROWS else 2 * -(-n_rows // (2 * BLOCK_ROWS))
+        bounds = np.linspace(start, stop, n_blocks + 1).astype(int)
+        for k, (a, b) in enumerate(pairwise(bounds.tolist())):
+            yield (number, k), slice(a, b)
+
+
+def scale_of(raised: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """The largest exponent of all blocks, and the sum of what is raised by less than it.
+
+    A block says its own largest exponent, and the sum of what it raised.
+    """
+    tops, sums = np.transpose(raised)
+    return float(tops.max()), float(np.exp(tops - tops.max()) @ sums)
 
 
 class Rows:
@@ -55,34 +86,54 @@ class Rows:
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
         self.n_outputs = n_classes if n_outputs is None else n_outputs
         self.sample_weight, self.costs, self.numbers = weights, costs, numbers
-        n = len(y)
-        self.weights = np.empty(n)
-        n_blocks = 1 if n <= BLOCK_ROWS else 2 * -(-n // (2 * BLOCK_ROWS))
-        bounds = np.linspace(0, n, n_blocks + 1).astype(int)
-        self.mass = n if weights is None else max(n, float(weights.sum()))  # rows by their weight
+        self.weights = np.empty(len(y))
         base = None if weights is None else np.log(weights)
         self.blocks = [
             Block(
                 number,
-                slice(a, b),
-                y[a:b],
-                None if base is None else base[a:b],
-                np.zeros((b - a, self.n_outputs), order="F") if scores is None else scores[number],
+                order,
+                at,
+                y[at],
+                None if base is None else base[at],
+                np.zeros((at.stop - at.start, self.n_outputs), order="F")
+                if scores is None
+                else scores[number],
             )
-            for number, (a, b) in enumerate(pairwise(bounds.tolist()))
+            for number, (order, at) in enumerate(stretches(data, len(y)))
         ]
+        self._count()
+
+    def _count(self) -> None:
+        """Rows and their weight, also those of other machines."""
+        sizes = [len(block) for block in self.blocks]
+        self.starts, self.n_all = sums_before(self.workers, sizes, self.order)
+        self.total_weight = float(self.n_all)
+        if self.sample_weight is not None:
+            self.total_weight = self.sum(self.sample_weight)
+        self.mass = max(self.n_all, self.total_weight)  # rows by their weight
 
     def __len__(self) -> int:
         return len(self.y)
+
+    @property
+    def order(self) -> list[Order]:
+        return [block.order for block in self.blocks]
 
     def each(self, function: Callable[[Block], Any]) -> list[Any]:
         """Results of a function of each block, in order."""
         return self.workers.run(function, self.blocks)
 
+    def meet(self, results: Sequence[Any], conclude: Callable[[list[Any]], Any]) -> Any:
+        """``conclude`` of the results of the blocks of all machines."""
+        return self.workers.meet(results, conclude, self.order)
+
     def total(self, function: Callable[[Block], Any]) -> Any:
         """Sum over the blocks."""
-        results = self.each(function)
-        return results[0] if len(results) == 1 else sum(results[1:], results[0])
+        return self.meet(self.each(function), add_up)
+
+    def sum(self, values: np.ndarray) -> float:
+        """Sum of a number per row."""
+        return float(self.meet([values[block.rows].sum() for block in self.blocks], add_up))
 
     def take(self, rows: np.ndarray, workers: Workers) -> "Rows":
         """Some of the rows, with fresh scores; they share the bins' cuts."""
@@ -91,10 +142,34 @@ class Rows:
         data, y = self.data.take(rows), self.y[rows]
         return Rows(data, y, self.n_classes, weights, workers, self.n_outputs, costs=costs)
 
+    def split_off(self, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Rows for training and for validation, and whether any machine has one of the latter."""
+        labels = [block.y for block in self.blocks]
+        held = self.meet(labels, partial(held_out, fraction=fraction, seed=seed))
+        own = np.zeros(len(self), dtype=bool)
+        for block, start in zip(self.blocks, self.starts, strict=True):
+            own[block.rows] = held[start : start + len(block)]
+        return np.flatnonzero(~own), np.flatnonzero(own), bool(held.any())
+
+    def in_turn(self, function: Callable[[Block, Any], Any], state: Any) -> None:
+        """Call a function of each block of all machines, one after the other.
+
+        It is given what the call before it returned.
+        """
+        own = {block.order: block for block in self.blocks}
+        for order in self.meet(self.order, list):
+            mine = [function(own[order], state)] if order in own else []
+            state = self.workers.meet(mine, first_of)
+
     def problem(self, p: int, y: np.ndarray) -> "Rows":
         """The same rows with two classes, and the p-th column of the scores as theirs."""
         scores = [block.scores[:, p : p + 1] for block in self.blocks]
-        return Rows(self.data, y, 2, self.sample_weight, Workers(1), scores=scores)
+        alone = self.workers.alone()
+        return Rows(self.data, y, 2, self.sample_weight, alone, scores=scores)
+
+    def fingerprint(self) -> str:
+        """What tells these rows, labels, weights and costs from others."""
+        return digest((*self.data.arrays, self.y, self.sample_weight, self.costs))
 
     def floored(self, error: float) -> float:
         """The error, or that of half a row if it is none."""
@@ -125,11 +200,32 @@ class Rows:
             np.exp(np.subtract(logs, top, out=raised), out=raised)
             return top, float(raised.sum())
 
-        tops, sums = np.transpose(self.each(raise_block))
-        factors = np.exp(tops - tops.max())
-        factors /= factors @ sums
+        raised = self.each(raise_block)
+        top, total = self.meet(raised, scale_of)
 
         def normalise(block: Block) -> None:
-            self.weights[block.rows] *= factors[block.number]
+            self.weights[block.rows] *= np.exp(raised[block.number][0] - top) / total
 
         self.each(normalise)
+
+
+def digest(arrays: Iterable[np.ndarray | None]) -> str:
+    """A fingerprint of arrays."""
+    known = hashlib.blake2b(digest_size=16)
+    for array in arrays:
+        if array is not None:
+            known.update(f"{array.dtype}{array.shape}".encode())
+            known.update(np.ascontiguousarray(array).data)
+    return known.hexdigest()
+
+
+def largest(values: list[float]) -> float:
+    return max(values)
+
+
+def held_out(labels: list[np.ndarray], fraction: float, seed: int) -> np.ndarray:
+    """Which of all rows are for validation."""
+    y = np.concatenate(labels)
+    held = np.zeros(len(y), dtype=bool)
+    held[split_off(y, fraction, seed)[1]] = True
+    return held

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steadyboost.core.rows import Block, Rows
+from steadyboost.learners.base import sums_before
 from steadyboost.trees.jit import inner, kernel
 
 
@@ -56,17 +57,23 @@ def _write_drawn(scores, table, which, counts, chances, scale, out):
 def shares_of(rows: Rows) -> np.ndarray:
     """p(x): each row's share of the weight."""
     weights = rows.sample_weight
-    return np.full(len(rows), 1 / len(rows)) if weights is None else weights / weights.sum()
+    return np.full(len(rows), 1 / rows.n_all) if weights is None else weights / rows.total_weight
 
 
 def draw_rows(rows: Rows, n_draws: int, rng: np.random.Generator) -> np.ndarray:
     """How often each row is among ``n_draws`` from p(x)."""
-    if rows.sample_weight is None:
-        drawn = rng.integers(len(rows), size=n_draws)
-    else:
-        bounds = np.cumsum(rows.sample_weight)
-        drawn = np.searchsorted(bounds, rng.random(n_draws) * bounds[-1], side="right")
-    return np.bincount(drawn.clip(max=len(rows) - 1), minlength=len(rows))
+    weights, counts = rows.sample_weight, np.empty(len(rows), dtype=np.int64)
+    if weights is None:
+        of_all = np.bincount(rng.integers(rows.n_all, size=n_draws), minlength=rows.n_all)
+        for block, start in zip(rows.blocks, rows.starts, strict=True):
+            counts[block.rows] = of_all[start : start + len(block)]
+        return counts
+    ends = [np.cumsum(weights[block.rows]) for block in rows.blocks]
+    starts, total = sums_before(rows.workers, [own[-1] for own in ends], rows.order)
+    places = np.sort(rng.random(n_draws) * total)
+    for block, start, own in zip(rows.blocks, starts, ends, strict=True):
+        counts[block.rows] = np.diff(np.searchsorted(places, np.append(start, start + own)))
+    return counts
 
 
 @dataclass(frozen=True)
@@ -89,6 +96,10 @@ class SoftRisk:
         own = block.scores[:, self.label]
         return np.array([-own, own]).T
 
+    @property
+    def n_columns(self) -> int:
+        return self.table.shape[1] if self.label is None else 1
+
     def one_side(self, values: np.ndarray) -> np.ndarray:
         """What all columns say of a yes to the label."""
         return values if self.label is None else values[:, 1:] - values[:, :1]
@@ -103,26 +114,30 @@ class SoftRisk:
             _write_gradient(scores, self.table, self.which[at], shares[at], out)
             return self.one_side(out)
 
-        return joined(self.rows.each(in_block))
+        return joined(self.rows.each(in_block), self.n_columns)
 
     def drawn(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """An estimate: ``counts[i]`` labels z of row i are drawn from g.
 
         Each adds c(z) - mean cost to its pair, over the number of draws: eq. (8).
         """
-        ends = np.cumsum(counts)
-        chances = rng.random(int(ends[-1]))
+        rows = self.rows
+        sizes = [int(counts[block.rows].sum()) for block in rows.blocks]
+        starts, n_draws = sums_before(rows.workers, sizes, rows.order)
+        chances = rng.random(n_draws)
 
         def in_block(block: Block) -> np.ndarray:
-            scores, at = self.scores(block), block.rows
-            own = chances[ends[at.start] - counts[at.start] : ends[at.stop - 1]]
+            scores, at, start = self.scores(block), block.rows, starts[block.number]
+            own = chances[start : start + sizes[block.number]]
             out = np.zeros(scores.shape, order="F")
-            _write_drawn(scores, self.table, self.which[at], counts[at], own, 1 / len(chances), out)
+            _write_drawn(scores, self.table, self.which[at], counts[at], own, 1 / n_draws, out)
             return self.one_side(out)
 
-        return joined(self.rows.each(in_block))
+        return joined(self.rows.each(in_block), self.n_columns)
 
 
-def joined(blocks: list[np.ndarray]) -> np.ndarray:
+def joined(blocks: list[np.ndarray], n_columns: int) -> np.ndarray:
     """Blocks of rows as one array in column order."""
-    return np.asfortranarray(blocks[0] if len(blocks) == 1 else np.concatenate(blocks))
+    if len(blocks) == 1:
+        return np.asfortranarray(blocks[0])
+    return np.asfortranarray(np.concatenate([np.empty((0, n_columns)), *blocks]))

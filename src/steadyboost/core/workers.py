@@ -1,4 +1,9 @@
-"""A few threads for compiled code that releases the interpreter's lock."""
+"""A few threads for compiled code that releases the interpreter's lock.
+
+Where rows are spread over machines, each machine runs the same loop on rows of its own, and all of
+them meet wherever a number must be that of all rows: see :mod:`steadyboost.dask`. Here, where there
+is one machine, a meeting is a call.
+"""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -9,6 +14,8 @@ from joblib import effective_n_jobs
 
 class Workers:
     """``run(function, items)`` in ``n_jobs`` threads; in place where that is one."""
+
+    is_spread = False  # whether other machines have rows, too
 
     def __init__(self, n_jobs: int | None = None):
         self.n_threads = effective_n_jobs(n_jobs)
@@ -22,6 +29,23 @@ class Workers:
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown()
+
+    def meet(
+        self,
+        values: Sequence[Any],
+        conclude: Callable[[list[Any]], Any],
+        order: Sequence[Any] | None = None,
+    ) -> Any:
+        """``conclude`` of the values of all machines, in ``order``; the same on each machine."""
+        return conclude(list(values))
+
+    def alone(self) -> "Workers":
+        """As these, with one thread."""
+        return Workers(1)
+
+    def side_by_side(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """As ``run``, for functions that may meet."""
+        return self.run(function, items)
 
     def run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Results in the order of the items. The calling thread does its share."""

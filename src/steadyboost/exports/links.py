@@ -79,6 +79,12 @@ def link_of(model: FittedBooster) -> Link:
 
 
 def decision_matrix(model: FittedBooster) -> np.ndarray:
-    """What the scores are multiplied by to give ``decision_function``, which is linear in them."""
-    decided = model.decision(np.eye(model.n_outputs()))
+    """What scores are multiplied by to give ``decision_function``, where it is linear in them."""
+    points = np.eye(model.n_outputs())
+    decided, thrice = model.decision(points), model.decision(3 * points)
+    if not np.allclose(3 * decided, thrice):
+        raise ValueError(
+            f"The decision function of {type(model).__name__} is not linear in the sums over its "
+            "trees, which this form needs; to_onnx does without."
+        )
     return decided[:, None] if decided.ndim == 1 else decided

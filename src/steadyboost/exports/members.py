@@ -26,6 +26,11 @@ class Member:
     tree: GrownTree
     values: np.ndarray
 
+    @property
+    def adds_to(self) -> int:
+        """Scores that a leaf adds to, at the most."""
+        return int((self.values[self.tree.is_leaf] != 0).sum(axis=1).max())
+
 
 def check_model(model: Any, form: str) -> None:
     """Refuse what cannot be exported, before any work is done."""

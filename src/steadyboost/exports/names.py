@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from steadyboost.boosters.steadyboost import SteadyBoostClassifier
 from steadyboost.core.binary import BinaryBoostingClassifier
 from steadyboost.exports.splits import Bins, Runs
 from steadyboost.learners.many import Answers
@@ -99,6 +100,8 @@ def _plain(value: Any) -> str:
 def answer_name(model: Any, part: int, values: np.ndarray) -> str:
     """The classes that an answer speaks for, by what it adds to the scores."""
     names = [str(label) for label in model.classes_.tolist()]
+    if isinstance(model, SteadyBoostClassifier) and len(names) > 1:
+        return _member_answer(model, part, values, names)
     if model.n_outputs() == len(names) > 1 and not _is_one_of_many(model):
         return _favoured(names, values)
     if isinstance(model, BinaryBoostingClassifier):
@@ -106,6 +109,17 @@ def answer_name(model: Any, part: int, values: np.ndarray) -> str:
     else:
         bits = np.arange(len(names)) == part
     return _group(names, bits.astype(bool) == (values[part] > 0))
+
+
+def _member_answer(
+    model: SteadyBoostClassifier, part: int, values: np.ndarray, names: list[str]
+) -> str:
+    """What a leaf of a booster adds to a class, or the favourite of a forest's leaf."""
+    shape = model._shape
+    if part < shape.n_folds * shape.width:
+        return f"{names[1] if shape.width == 1 else names[part % shape.width]} {values[part]:+.3g}"
+    votes = values[shape.forest(part - shape.n_folds * shape.width)]
+    return f"{names[int(votes.argmax())]} ({votes.max() / (votes.sum() or 1.0):.0%})"
 
 
 def _is_one_of_many(model: Any) -> bool:

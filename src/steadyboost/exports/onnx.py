@@ -11,14 +11,14 @@ from onnx import ModelProto, TensorProto, ValueInfoProto, checker, helper
 from sklearn.pipeline import Pipeline
 
 import steadyboost
-from steadyboost.exports.links import decision_matrix, link_of
-from steadyboost.exports.members import Member, check_model, members
+from steadyboost.exports.members import check_model, members
 from steadyboost.exports.names import feature_names
 from steadyboost.exports.onnx_columns import MATRIX, NUMBERS, Table, as_columns, declare, is_text
-from steadyboost.exports.onnx_graph import OPSETS, Forest, Graph
+from steadyboost.exports.onnx_graph import OPSETS, Graph
 from steadyboost.exports.onnx_pipeline import front_of, joined, number_kind
-from steadyboost.exports.onnx_scan import needs_order, scanned
-from steadyboost.exports.splits import encode, threshold_tree
+from steadyboost.exports.onnx_pool import write_answers
+from steadyboost.exports.onnx_scan import write_scores
+from steadyboost.exports.splits import encode
 from steadyboost.learners.prepare import as_frame, categories_of
 
 OUTPUTS = ("label", "probabilities", "scores")
@@ -102,76 +102,19 @@ def write(model: Any, graph: Graph, table: Table, names: list[str]) -> list[Valu
     """Nodes from the rows to the three outputs, which get the names given."""
     trees = members(model)
     table.collect(trees)
-    rows = table.rows(graph)
-    way = scanned if needs_order(model, trees) else _voted if _answer_either(trees) else _summed
-    scores = way(model, graph, table, trees, rows)
-    link = link_of(model)
-    seen = graph.product(scores, link.matrix)
-    _linked(graph, link.kind, seen, names[1])
-    decided = graph.product(scores, decision_matrix(model))
-    one_number = model.decision(np.zeros((1, model.n_outputs()))).ndim == 1
-    shape: list[int | None] = [None] if one_number else [None, model.n_classes_]
-    if one_number:
+    scores = write_scores(model, graph, table, trees, table.rows(graph))
+    best, decided = write_answers(model, graph, scores, names[1])
+    shape: list[int | None] = [None, model.n_classes_]
+    if model.decision(np.zeros((1, model.n_outputs()))).ndim == 1:
+        shape = [None]
         graph.add("Squeeze", decided, graph.constant([1]), output=names[2])
     else:
         graph.add("Identity", decided, output=names[2])
     return [
-        _labelled(model, graph, seen, names[0]),
+        _labelled(model, graph, best, names[0]),
         helper.make_tensor_value_info(names[1], TensorProto.DOUBLE, [None, model.n_classes_]),
         helper.make_tensor_value_info(names[2], TensorProto.DOUBLE, shape),
     ]
-
-
-def _summed(model: Any, graph: Graph, table: Table, trees: list[Member], rows: str) -> str:
-    """Sums over trees."""
-    forest = Forest(model.n_outputs())
-    for member in trees:
-        forest.add(threshold_tree(member.tree, table.runs), member.values)
-    return forest.write(graph, rows)
-
-
-def _answer_either(trees: list[Member]) -> bool:
-    """Whether each tree has two answers, of which one adds to several classes."""
-    of_leaves = [member.values[member.tree.is_leaf] for member in trees]
-    if max(int((own != 0).sum(axis=1).max()) for own in of_leaves) < 2:
-        return False
-    return all(len(np.unique(own, axis=0)) <= 2 for own in of_leaves)
-
-
-def _voted(model: Any, graph: Graph, table: Table, trees: list[Member], rows: str) -> str:
-    """As ``_summed``: trees say which of their answers it is, and a matrix what those add."""
-    forest, base, change = Forest(len(trees)), np.zeros(model.n_outputs()), []
-    for number, member in enumerate(trees):
-        first, last = np.unique(member.values[member.tree.is_leaf], axis=0)[[0, -1]]
-        base += first
-        change.append(last - first)
-        is_last = (member.values == last).all(axis=1) & (first != last).any()
-        forest.add(
-            threshold_tree(member.tree, table.runs), is_last[:, None].astype(float), first=number
-        )
-    votes = forest.write(graph, rows)
-    return graph.add("Add", graph.product(votes, np.array(change)), graph.constant(base[None, :]))
-
-
-def _linked(graph: Graph, kind: str, seen: str, name: str) -> None:
-    """Probabilities, from scores times the matrix of the link."""
-    if kind == "sigmoid":
-        graph.add("Sigmoid", seen, output=name)
-    elif kind == "shares":
-        total = graph.add("ReduceSum", seen, graph.constant([1]))
-        graph.add("Div", seen, total, output=name)
-    else:
-        if kind == "against":
-            against = graph.add("Mul", seen, graph.constant(-2.0))
-            seen = graph.add("Neg", _log_one_plus_exp(graph, against))
-        graph.add("Softmax", seen, axis=1, output=name)
-
-
-def _log_one_plus_exp(graph: Graph, x: str) -> str:
-    """ln(1 + e**x) for x of any size; onnxruntime has no Softplus in double precision."""
-    small = graph.add("Exp", graph.add("Neg", graph.add("Abs", x)))
-    rest = graph.add("Log", graph.add("Add", small, graph.constant(1.0)))
-    return graph.add("Add", graph.add("Relu", x), rest)
 
 
 def _labelled(model: Any, graph: Graph, seen: str, name: str) -> ValueInfoProto:

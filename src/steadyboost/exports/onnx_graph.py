@@ -60,19 +60,8 @@ class Forest:
     n_nodes: int = 0
     n_leaves: int = 0
 
-    def add(self, tree: ThresholdTree, values: np.ndarray, first: int = 0) -> None:
-        """A tree whose leaf ``j`` adds ``values[origin[j]]``, (columns,), from a target on.
-
-        A leaf of ONNX adds to one target, so that the tree is written as often as its leaves have
-        numbers other than zero.
-        """
-        own = values[tree.origin[tree.is_leaf]]
-        columns = np.argsort(own == 0, axis=1, kind="stable")
-        for copy in range(max(1, int((own != 0).sum(axis=1).max()))):
-            chosen = columns[:, copy]
-            self._add_copy(tree, first + chosen, own[np.arange(len(own)), chosen])
-
-    def _add_copy(self, tree: ThresholdTree, targets: np.ndarray, weights: np.ndarray) -> None:
+    def add(self, tree: ThresholdTree, targets: np.ndarray, weights: np.ndarray) -> None:
+        """A tree; both are by node of the grown tree that it comes from, one number per leaf."""
         leaf = tree.is_leaf
         if leaf[0]:  # a node both of whose branches end there
             column, threshold, missing = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, np.int64)
@@ -85,10 +74,11 @@ class Forest:
             place = np.where(leaf, np.cumsum(leaf) + self.n_leaves, np.cumsum(~leaf) + self.n_nodes)
             ends = place[children] - 1
         self.nodes.append((column, threshold, *ends, *is_end, missing))
-        self.leaves.append((targets, weights))
+        origin = tree.origin[leaf]
+        self.leaves.append((targets[origin], weights[origin]))
         self.roots.append(self.n_nodes)
         self.n_nodes += len(column)
-        self.n_leaves += len(weights)
+        self.n_leaves += len(origin)
 
     def write(self, graph: Graph, rows: str) -> str:
         """The node of the whole forest: (n, targets) sums."""

@@ -7,7 +7,8 @@ from steadyboost.exports.extras import explained
 from steadyboost.exports.onnx_columns import MATRIX, NUMBERS
 from steadyboost.exports.onnx_graph import OPSETS
 
-PREFIX = "booster_"  # of the names in the booster's graph
+PREFIX = "steps_"  # of names in the graph of the steps
+SEEN = "steadyboost_matrix"  # the matrix that the booster sees
 
 
 def front_of(pipeline: Pipeline, dtype: str) -> ModelProto:
@@ -44,11 +45,16 @@ def number_kind(front: ModelProto) -> str:
 def joined(front: ModelProto, booster: ModelProto) -> ModelProto:
     """One model of both, with the outputs of the booster."""
     front.ir_version = booster.ir_version
-    own = compose.add_prefix(booster, PREFIX, rename_outputs=False)
+    steps = compose.add_prefix(front, PREFIX, rename_inputs=False)
+    booster.graph.input[0].name = SEEN
+    for node in booster.graph.node:
+        for place, name in enumerate(node.input):
+            if name == MATRIX:
+                node.input[place] = SEEN
     return compose.merge_models(
-        front,
-        own,
-        io_map=[(front.graph.output[0].name, PREFIX + MATRIX)],
+        steps,
+        booster,
+        io_map=[(steps.graph.output[0].name, SEEN)],
         producer_name=booster.producer_name,
         producer_version=booster.producer_version,
     )

@@ -20,8 +20,8 @@ def shap_explainer(model: Any, data: Any = None) -> shap.TreeExplainer:
     Parameters
     ----------
     model : booster
-        A fitted booster that adds up trees: all but MartiBoost and WeightBoost, with our trees,
-        stumps, tests or rules.
+        A fitted booster that adds up trees: all but MartiBoost, SteadyBoost and WeightBoost, with
+        our trees, stumps, tests or rules.
     data : array-like or data frame of shape (n_samples, n_features), default=None
         Background rows against which a row is explained. Without them the features of a tree that
         are not known follow the weights of the tree's own round, so that expected values are those

@@ -17,8 +17,8 @@ def to_treelite(model: Any, output: str = "scores") -> treelite.Model:
     Parameters
     ----------
     model : booster
-        A fitted booster that adds up trees: all but MartiBoost and WeightBoost, with our trees,
-        stumps, tests or rules.
+        A fitted booster that adds up trees: all but MartiBoost, SteadyBoost and WeightBoost, with
+        our trees, stumps, tests or rules.
     output : {"scores", "probabilities"}, default="scores"
         What it predicts: the decision function, or probabilities, for boosters whose probabilities
         are a softmax of the scores: not for equal votes, nor for one class against all others.
@@ -77,9 +77,10 @@ def _matrix(model: Any, output: str) -> np.ndarray:
     """What leaves are multiplied by, so that sums are scores, or what a softmax is taken of."""
     if output not in ("scores", "probabilities"):
         raise ValueError(f"output={output!r} is not known; pass 'scores' or 'probabilities'.")
-    link = link_of(model)
+    scores = decision_matrix(model)
     if output == "scores":
-        return decision_matrix(model)
+        return scores
+    link = link_of(model)
     if link.kind != "softmax":
         raise ValueError(
             f"output='probabilities': those of {type(model).__name__} here are no softmax of its "

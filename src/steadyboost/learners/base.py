@@ -1,8 +1,9 @@
 """What a weak learner is asked and what it answers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeVar
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -12,21 +13,46 @@ from steadyboost.trees.binned import BinnedRows
 Made = TypeVar("Made")
 
 
+class Pieces(NamedTuple):
+    """Rows as pieces of a whole that is spread over machines; numbers are places in the whole."""
+
+    numbers: Sequence[int]
+    bounds: Sequence[int]
+
+    @classmethod
+    def one(cls, n: int) -> "Pieces":
+        """Rows that are the whole."""
+        return cls([0], [0, n])
+
+    @property
+    def spans(self) -> list[tuple[int, int, int]]:
+        """Number, first row and end of each piece."""
+        return [(k, a, b) for k, (a, b) in zip(self.numbers, pairwise(self.bounds), strict=True)]
+
+    def take(self, rows: np.ndarray) -> "Pieces":
+        return Pieces(self.numbers, np.searchsorted(rows, self.bounds).tolist())
+
+
 @dataclass
 class Data:
     """Encoded rows (an array, or sparse), and their bins where the learner works on bins.
 
     ``n_values[f]`` is the number of values of a categorical column, 0 for a numeric one; None
-    stands for numeric columns only.
+    stands for numeric columns only. Rows that are spread over machines are bins alone.
     """
 
     X: Any
     binned: BinnedRows | None = None
     n_values: np.ndarray | None = None
+    pieces: Pieces | None = None
     _made: dict[Callable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
-        return self.X.shape[0]
+        return (self.X if self.binned is None else self.binned).shape[0]
+
+    @property
+    def n_features(self) -> int:
+        return (self.X if self.binned is None else self.binned).shape[1]
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
@@ -37,7 +63,8 @@ class Data:
 
     def take(self, rows: np.ndarray) -> "Data":
         binned = None if self.binned is None else self.binned.take(rows)
-        return Data(self.X[rows], binned, self.n_values)
+        X = None if self.X is None else self.X[rows]
+        return Data(X, binned, self.n_values, self.pieces and self.pieces.take(rows))
 
     def once(self, make: Callable[["Data"], Made]) -> Made:
         """``make(self)``, made on first use and kept for all rounds on these rows."""
@@ -92,6 +119,32 @@ class Threads(Protocol):
     n_threads: int
 
     def run(self, function: Any, items: Any) -> list[Any]: ...
+
+    def meet(
+        self, values: Any, conclude: Callable[[list[Any]], Any], order: Sequence[Any] | None = None
+    ) -> Any:
+        """``conclude`` of the values of all machines, put in order."""
+        ...
+
+
+def first_of(values: list[Any]) -> Any:
+    return values[0]
+
+
+def running_sums(values: list[tuple[Any, Any]]) -> dict[Any, Any]:
+    """What comes before each key, and before None: all of it."""
+    before, total = {}, 0
+    for key, value in values:
+        before[key] = total
+        total = total + value
+    before[None] = total
+    return before
+
+
+def sums_before(threads: Threads, values: Sequence[Any], order: Sequence[Any]) -> tuple[list, Any]:
+    """The sum of all values, those of all machines, before each value; and the sum of all."""
+    before = threads.meet(list(zip(order, values, strict=True)), running_sums, order)
+    return [before[key] for key in order], before[None]
 
 
 class Answer(Protocol):

@@ -1,5 +1,6 @@
 """From what a user passes as ``X`` to numbers, and from numbers to bins. Done once per fit."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -104,7 +105,12 @@ class Encoder:
     def learn(cls, X: Any, mask: np.ndarray) -> "Encoder":
         frame = as_frame(X)
         _refuse_sparse(X, mask)
-        return cls([_frequent(_raw(X, frame, f)) if mask[f] else None for f in range(len(mask))])
+        return cls(
+            [
+                most_frequent(count_values(raw_column(X, frame, f))) if mask[f] else None
+                for f in range(len(mask))
+            ]
+        )
 
     @property
     def is_categorical(self) -> np.ndarray:
@@ -123,7 +129,11 @@ class Encoder:
             return X
         out = np.empty((len(X), len(self.categories)), dtype=np.float64)
         for f, kept in enumerate(self.categories):
-            out[:, f] = _numbers(X, frame, f) if kept is None else _codes(_raw(X, frame, f), kept)
+            out[:, f] = (
+                numeric_column(X, frame, f)
+                if kept is None
+                else _codes(raw_column(X, frame, f), kept)
+            )
         return out
 
 
@@ -136,11 +146,13 @@ def _refuse_sparse(X: Any, categorical: np.ndarray) -> None:
         )
 
 
-def _raw(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
+def raw_column(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
+    """The values of a categorical column."""
     return X[:, f] if frame is None else categories_of(frame[:, f])
 
 
-def _numbers(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
+def numeric_column(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
+    """A column as numbers."""
     if frame is None:
         return X[:, f]
     series = frame[:, f]
@@ -160,11 +172,13 @@ def _numbers(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
     return numbers
 
 
-def _frequent(values: np.ndarray) -> list[Any]:
-    known = [v for v in values.tolist() if not _is_gap(v)]
-    counts: dict[Any, int] = {}
-    for value in known:
-        counts[value] = counts.get(value, 0) + 1
+def count_values(values: np.ndarray) -> Counter:
+    """How often each value occurs; gaps are none."""
+    return Counter(value for value in values.tolist() if not _is_gap(value))
+
+
+def most_frequent(counts: Counter) -> list[Any]:
+    """The values that are kept as categories, sorted."""
     ranked = sorted(counts, key=lambda v: (-counts[v], v))
     return sorted(ranked[:MAX_BINS])
 

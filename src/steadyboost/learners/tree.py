@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from steadyboost.learners.base import Data, Question, Threads
+from steadyboost.learners.base import Data, Pieces, Question, Threads, sums_before
 from steadyboost.learners.many import stacked
 from steadyboost.trees.many import grow_many
 from steadyboost.trees.prediction import take
-from steadyboost.trees.sharded import Run
+from steadyboost.trees.sharded import Run, add_up
 from steadyboost.trees.tree import GrownTree, Growth, Space, Sums, grow_tree, one_by_one, parts
 
 FEW_ROWS = 0.5  # share of the rows below which the others are left out
@@ -109,6 +109,7 @@ class Tree(BaseEstimator):
     """
 
     uses_bins = True
+    spreads = True  # whether rows may be spread over machines
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
@@ -164,17 +165,25 @@ class Tree(BaseEstimator):
         """Grow a tree; its votes come from the training partition, without a second pass."""
         assert data.binned is not None
         weights = question.weights if counts is None else counts.astype(float)
-        rows, features = self._draw(data, counts, seed)
+        rows, features = self._draw(data, counts, seed, threads)
         rows = weighing(weights) if rows is None else rows
         growth, space = self.growth(), data.once(make_space)
         n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         if question.edges is None:
-            targets, n_answers = question.targets, question.n_answers
-            sums = Sums.of_labels(targets, weights, n_answers, rows, run=threads.run, space=space)
+            total = self._whole(data, weights, rows, threads)
+            sums = Sums.of_labels(
+                question.targets,
+                weights,
+                question.n_answers,
+                rows,
+                run=threads.run,
+                space=space,
+                total=total,
+            )
         else:
             growth = replace(growth, criterion=CRITERION[question.form])
-            edges = question.edges
-            sums = Sums.of_channels(edges if counts is None else edges * counts[:, None])
+            edges = question.edges if counts is None else question.edges * counts[:, None]
+            sums = Sums.of_channels(edges, self._whole(data, np.abs(edges), None, threads))
         tree, leaves = grow_tree(
             data.binned,
             sums,
@@ -184,6 +193,7 @@ class Tree(BaseEstimator):
             n_shards=threads.n_threads,
             run=threads.run,
             space=space,
+            meet=None if data.pieces is None else threads.meet,
         )
         answer = answer_by(tree, question)
         return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
@@ -204,22 +214,47 @@ class Tree(BaseEstimator):
         answers = [TreeAnswer(tree, tree.label.astype(np.int32)) for tree in trees]
         return answers, stacked(threads.run(lambda own: own.votes(data), answers), len(data))
 
+    def _whole(
+        self, data: Data, masses: np.ndarray, rows: np.ndarray | None, threads: Threads
+    ) -> float | None:
+        """The total over all machines; None where there is one."""
+        if data.pieces is None:
+            return None
+        used = masses if rows is None else masses[rows]
+        pieces = data.pieces if rows is None else data.pieces.take(rows)
+        sums = [float(used[start:stop].sum()) for _, start, stop in pieces.spans]
+        return threads.meet(sums, add_up, pieces.numbers)
+
     def _draw(
-        self, data: Data, counts: np.ndarray | None, seed: int
+        self, data: Data, counts: np.ndarray | None, seed: int, threads: Threads
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Rows and features to learn from, None for all."""
         rows = None if counts is None else np.flatnonzero(counts)
-        features, n_features = None, data.X.shape[1]
+        features, n_features = None, data.n_features
         if self.draws:
             rng = np.random.default_rng(seed)
             if self.max_samples is not None and self.max_samples < 1:
                 rows = np.arange(len(data)) if rows is None else rows
-                n_drawn = max(1, round(self.max_samples * len(rows)))
-                rows = np.sort(rng.choice(rows, n_drawn, replace=False, shuffle=False))
+                rows = self._sample(rows, data.pieces, rng, threads)
             n_drawn = self._n_features(n_features)
             if n_drawn < n_features:
                 features = np.sort(rng.choice(n_features, n_drawn, replace=False))
         return rows, features
+
+    def _sample(
+        self, rows: np.ndarray, pieces: Pieces | None, rng: np.random.Generator, threads: Threads
+    ) -> np.ndarray:
+        """The share of the rows, of all machines, that is drawn; those of this one."""
+        spans = (Pieces.one(len(rows)) if pieces is None else pieces.take(rows)).spans
+        sizes, numbers = [stop - start for _, start, stop in spans], [k for k, _, _ in spans]
+        starts, n_all = sums_before(threads, sizes, numbers)
+        n_drawn = max(1, round(self.max_samples * n_all))
+        drawn = np.sort(rng.choice(n_all, n_drawn, replace=False, shuffle=False))
+        kept = [
+            rows[first + drawn[slice(*np.searchsorted(drawn, [begin, begin + n]))] - begin]
+            for (_, first, _), begin, n in zip(spans, starts, sizes, strict=True)
+        ]
+        return np.concatenate(kept)
 
     def _n_features(self, n_features: int) -> int:
         wanted = self.max_features

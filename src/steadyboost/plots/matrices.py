@@ -152,6 +152,11 @@ class TransitionMatrixDisplay(_MatrixDisplay):
         return cls(confusion_matrix(y_true, y_given, labels=classes), classes).plot(ax)
 
     @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> "TransitionMatrixDisplay":
+        """As a fitted :class:`~steadyboost.SteadyBoostClassifier` estimates it."""
+        return cls(estimator.transition_matrix_, estimator.classes_).plot(ax)
+
+    @classmethod
     def from_audit(cls, audit: Any, *, ax: Axes | None = None) -> "TransitionMatrixDisplay":
         """As an audit of labels estimates it."""
         return cls(audit.transition_matrix, getattr(audit, "classes", None)).plot(ax)

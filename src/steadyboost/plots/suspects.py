@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
+from steadyboost.core.label_table import LabelTable
 from steadyboost.plots.style import GRID, QUIET, WRONG, Display
 
 
@@ -14,9 +15,9 @@ class SuspectsDisplay(Display):
 
     Parameters
     ----------
-    table : data frame or dict of arrays
-        Columns ``row``, ``given``, ``suggested`` and ``score``; the larger the score, the more
-        suspicious.
+    table : data frame, dict of arrays or table of labels
+        Columns ``row``, ``given``, ``suggested`` and ``score``, the probability that the given
+        label is right.
     n_suspects : int, default=15
         Rows to show.
     noisy : array-like of bool, default=None
@@ -29,7 +30,7 @@ class SuspectsDisplay(Display):
     ...     "row": [17, 4],
     ...     "given": ["cat", "dog"],
     ...     "suggested": ["dog", "cat"],
-    ...     "score": [0.9, 0.7],
+    ...     "score": [0.01, 0.07],
     ... }
     >>> display = SuspectsDisplay(table).plot()
     >>> [label.get_text() for label in display.ax_.get_yticklabels()]
@@ -38,8 +39,8 @@ class SuspectsDisplay(Display):
 
     def __init__(self, table: Any, *, n_suspects: int = 15, noisy: Any = None):
         names = ("row", "given", "suggested", "score")
-        columns = {name: np.asarray(table[name]) for name in names}
-        order = np.argsort(-columns["score"].astype(float), kind="stable")[:n_suspects]
+        columns = {name: np.asarray(_column(table, name)) for name in names}
+        order = np.argsort(columns["score"].astype(float), kind="stable")[:n_suspects]
         self.table = {name: values[order] for name, values in columns.items()}
         self.noisy = None if noisy is None else np.asarray(noisy, bool)[self.table["row"]]
 
@@ -49,6 +50,13 @@ class SuspectsDisplay(Display):
     ) -> "SuspectsDisplay":
         """Of what :func:`steadyboost.noise.audit` found."""
         return cls(audit.table, n_suspects=n_suspects, noisy=noisy).plot(ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, n_suspects: int = 15, noisy: Any = None, ax: Axes | None = None
+    ) -> "SuspectsDisplay":
+        """Of the training rows of a fitted :class:`~steadyboost.SteadyBoostClassifier`."""
+        return cls(estimator.labels_, n_suspects=n_suspects, noisy=noisy).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Any:
         self.size = (3.6, 0.8 + 0.18 * len(self.table["row"]))
@@ -75,7 +83,7 @@ class SuspectsDisplay(Display):
         ax.xaxis.set_major_locator(MaxNLocator(4))
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
-        ax.set_xlabel("how suspicious the label is (score)")
+        ax.set_xlabel("probability that the label is right")
 
     def _draw_dots(self, ax: Axes, scores: np.ndarray, places: np.ndarray) -> None:
         wrong = np.ones(len(scores), bool) if self.noisy is None else self.noisy
@@ -92,3 +100,7 @@ class SuspectsDisplay(Display):
                 label="false alarm",
             )
             ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, handletextpad=0.1)
+
+
+def _column(table: Any, name: str) -> Any:
+    return getattr(table, name) if isinstance(table, LabelTable) else table[name]

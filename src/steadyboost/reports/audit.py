@@ -29,9 +29,9 @@ CLASS_COLUMNS = (
     Column("look most like", is_number=False),
 )
 READ = (
-    "The score says how well the given label fits what a model, trained without this row, makes of "
-    "it: 0 not at all, 1 perfectly. A suspect is a row to look at, not a proof: rare but right "
-    "cases score low too."
+    "The score is the probability that the given label is right, from models that have not seen "
+    "this row; a suspect is more likely wrong than right. It is a row to look at, not a proof: "
+    "rare but right cases score low too."
 )
 TRANSITIONS = (
     "Each row is a true class; the cells say how often, in percent, its rows are given each label. "
@@ -74,7 +74,7 @@ def audit_page(audit: LabelAudit, X: Any, name: str, command: str, csv: str = ""
 def _facts(audit: LabelAudit) -> str:
     n = len(audit.given)
     pairs = [
-        (f"{round(audit.n_wrong):,}", f"of {n:,} labels are estimated to be wrong"),
+        (f"{audit.n_wrong:,.0f}", f"of {n:,} labels are estimated to be wrong"),
         (f"{100 * audit.noise_rate:.1f} %", "of the labels"),
         (f"{len(audit.suspects):,}", "rows look wrong: the suspects below"),
         (f"{len(audit.classes):,}", "classes"),
@@ -89,7 +89,7 @@ def _suspects(audit: LabelAudit, X: Any, csv: str) -> list[str]:
     rows = np.asarray(audit.suspects)[:MOST_ROWS]
     notes = []
     if not n_all:
-        rows = np.argsort(audit.ranks)[:DOUBTFUL]
+        rows = np.argsort(audit.scores)[:DOUBTFUL]
         notes.append(f"No label looks wrong. These are the {len(rows)} least certain ones.")
     if n_all > MOST_ROWS:
         where = f"all are in {csv}" if csv else "write a CSV file to have all"
@@ -110,17 +110,18 @@ def _suspect_table(audit: LabelAudit, X: Any, rows: np.ndarray, names: list[str]
         Column("rank", hint="1 is the most suspicious"),
         Column("given", is_number=False, choices=given),
         Column("looks like", is_number=False, choices=suggested),
-        Column("score", hint="How well the given label fits: 0 not at all, 1 perfectly"),
+        Column("score", hint="Probability that the given label is right"),
         *(Column(name, is_number=_are_numbers(values, k)) for k, name in enumerate(names)),
     ]
-    lines = [_line(audit, int(row), values[k]) for k, row in enumerate(rows)]
+    ranks = audit.ranks[rows]
+    lines = [_line(audit, int(row), *pair) for row, *pair in zip(rows, ranks, values, strict=True)]
     return data_table("suspects", columns, lines, step=STEP, search="Search in all columns")
 
 
-def _line(audit: LabelAudit, row: int, values: list[str]) -> list[Cell]:
+def _line(audit: LabelAudit, row: int, rank: int, values: list[str]) -> list[Cell]:
     return [
         text(row),
-        text(int(audit.ranks[row])),
+        text(rank),
         text(audit.given[row]),
         text(audit.suggested[row]),
         text(f"{audit.scores[row]:.4f}", float(audit.scores[row])),
@@ -142,11 +143,11 @@ def _are_numbers(values: list[list[str]], column: int) -> bool:
 
 
 def _by_class(audit: LabelAudit) -> list[str]:
-    counts, pairs = Counter(audit.given.tolist()), _pairs(audit)
+    counts, wrong, pairs = Counter(audit.given.tolist()), audit.n_wrong_per_class, _pairs(audit)
     rows = []
     for label in audit.classes.tolist():
         like = Counter({other: count for (given, other), count in pairs.items() if given == label})
-        rows.append(_class_row(label, counts[label], audit.n_wrong_per_class[label], like))
+        rows.append(_class_row(label, counts[label], wrong[label], like))
     return ["<h2>By class</h2>", data_table("classes", CLASS_COLUMNS, rows, step=2 * STEP)]
 
 
@@ -210,7 +211,8 @@ def _scores(audit: LabelAudit) -> str:
 
 
 def _histogram(title: str, scores: np.ndarray, color: str) -> str:
-    counts, edges = np.histogram(scores, bins=N_BINS, range=(0.0, 1.0))
+    known = scores[np.isfinite(scores)]  # rows of weight 0 have none
+    counts, edges = np.histogram(known, bins=N_BINS, range=(0.0, 1.0))
     x, y = Axis(0.0, 1.0, LEFT, RIGHT), Axis(0.0, 1.1 * float(counts.max()), BOTTOM, TOP)
     width = (RIGHT - LEFT) / N_BINS - 1
     marks = [

@@ -27,7 +27,7 @@ COLUMNS = (
     Column("balanced, %", hint="Mean of the errors of the classes, as if all were equally large"),
     Column("log-loss", hint="Mean of -log of the probability of the right class"),
     Column("mean rank", hint="By error, in the mean of the folds"),
-    Column("p against the best", hint="Corrected resampled t-test of the errors", high_first=True),
+    Column("p", hint="Of the difference to the best: corrected resampled t-test", high_first=True),
     Column("fit, s", hint="Seconds to train, in the mean of the folds"),
     Column("predict, s", hint="Seconds to predict the test rows"),
     Column("from", is_number=False, choices=(OURS, PEERS)),

@@ -1,6 +1,6 @@
 """Rows as bins: what they have in common however they are stored, and four columns to a word."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,6 +28,10 @@ class BinnedRows:
     @property
     def n_features(self) -> int:
         return len(self.n_bins)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n_rows, self.n_features
 
     @property
     def layout(self) -> tuple[np.ndarray, ...]:
@@ -79,6 +83,11 @@ class BinnedRows:
         """Some of the rows, ascending."""
         raise NotImplementedError
 
+    @classmethod
+    def joined(cls, parts: Sequence[Any]) -> "BinnedRows":
+        """The rows of all parts, one after the other, in arrays of their own."""
+        raise NotImplementedError
+
 
 @dataclass(frozen=True)
 class Binned(BinnedRows):
@@ -118,6 +127,12 @@ class Binned(BinnedRows):
     def take(self, rows: np.ndarray) -> "Binned":
         packed = np.ascontiguousarray(self.packed[:, rows])
         return Binned(packed, self.n_bins, self.has_missing, self.categorical)
+
+    @classmethod
+    def joined(cls, parts: Sequence["Binned"]) -> "Binned":
+        packed = np.concatenate([part.packed for part in parts], axis=1)
+        missing = np.bitwise_or.reduce([part.has_missing for part in parts])
+        return Binned(packed, parts[0].n_bins, missing, parts[0].categorical)
 
     def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple:
         """What growth takes; columns are joined for ``n_channels``, if it is given."""

@@ -19,6 +19,15 @@ def _factors(total):
     return lift, 2.0**60 / (total * lift) if total > 0 else 0.0
 
 
+def rounded(total):
+    """A total to 40 bits: what it adds up to in another order, as it does on several machines.
+
+    Splits that are equally good stay so then, wherever the sum was taken.
+    """
+    mantissa, exponent = np.frexp(total)
+    return np.ldexp(np.rint(mantissa * 2.0**40), exponent - 40)
+
+
 @kernel
 def to_fixed_point(values, total, out):
     """Integers proportional to ``values``, scaled so that ``total`` becomes 2**60."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
-from steadyboost.trees.histogram import sum_labels, to_fixed_point
+from steadyboost.trees.histogram import rounded, sum_labels, to_fixed_point
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import GrownTree, Growth, one_by_one
@@ -93,7 +93,7 @@ def grow_many(
     n, n_trees = weights.shape
     capacity, limits = growth.capacity(n), growth.limits(n)
     bins = binned.bins(None, n_labels)
-    sums, rule = weights.sum(axis=0), growth.rule(1.0, 1.0)
+    sums, rule = rounded(weights.sum(axis=0)), growth.rule(1.0, 1.0)
     labels = labels.astype(np.int32, copy=False)
     size = max(1, min(-(-n_trees // n_threads), MANY_CELLS // (n + capacity)))
 

@@ -4,12 +4,17 @@ A shard keeps its rows, their order by node and its own histograms; only sums an
 Sums are integers, so the tree is the one that :func:`steadyboost.trees.grower.grow` grows on all
 rows at once, bit for bit, however the rows are dealt. Two calls per shard and level.
 
+Shards may be on several machines, whose growers do the same side by side: they meet to add up
+histograms, once a level, and one judge chooses the splits for all.
+
 Best-first growth looks ahead: on each level it splits every open node that could still be chosen,
 and chooses among them at the end.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -28,6 +33,13 @@ from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.splitting import SET_WORDS, best_split, gain_of
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
+Meet = Callable[[Sequence[Any], Callable[[list[Any]], Any]], Any]
+Found = tuple[float, int, np.ndarray, np.ndarray]  # score, feature, left set and its sums
+
+
+def add_up(values: list[Any]) -> Any:
+    """Their sum, in order."""
+    return reduce(add, values)
 
 
 @dataclass
@@ -88,6 +100,32 @@ class Shard:
         rename(places, self.rows, node_of_row)
 
 
+def best_of(
+    hist: np.ndarray, features: np.ndarray, layout: tuple, total: np.ndarray, rule: tuple
+) -> Found:
+    """The best split of a node."""
+    left_set, left_sums = np.zeros(SET_WORDS, dtype=np.uint32), np.zeros_like(total)
+    score, feature = best_split(hist, features, layout, total, rule, left_set, left_sums)
+    return score, feature, left_set, left_sums
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Chooses the splits of nodes from their histograms, of which each machine has a part."""
+
+    features: np.ndarray
+    layout: tuple
+    totals: list[np.ndarray]
+    rule: tuple
+
+    def __call__(self, parts: list[np.ndarray]) -> list[Found]:
+        hists = add_up(parts)
+        return [
+            best_of(hist, self.features, self.layout, total, self.rule)
+            for hist, total in zip(hists, self.totals, strict=True)
+        ]
+
+
 class ShardedGrowth:
     """One tree in the making over ``shards``; ``run(function, items)`` maps in parallel."""
 
@@ -112,30 +150,34 @@ class ShardedGrowth:
         return may_split(node.total, node.depth, 1, self.rule[0], self.limits)
 
     def search(self, level: Sequence[int]) -> None:
-        """Best split of each node, each worker over its own stretch of features."""
+        """Best split of each node."""
         if not level:
             return
-        found = self.run(lambda stretch: self.search_stretch(stretch, level), self.stretches)
-        for k, at in enumerate(level):
+        for at, (score, feature, left_set, left_sums) in zip(level, self.found(level), strict=True):
             node = self.nodes[at]
-            score, feature, left_set, left_sums = max((f[k] for f in found), key=lambda f: f[0])
             node.gain = gain_of(score, node.total, self.rule)
             if feature >= 0 and node.gain > -np.inf:
                 node.feature, node.left_set, node.left_sums = feature, left_set, left_sums
 
-    def search_stretch(self, stretch: np.ndarray, level: Sequence[int]) -> list[tuple]:
-        offsets = self.layout[0]
+    def found(self, level: Sequence[int]) -> list[Found]:
+        """What is best in each node: each worker looks over its own stretch of features."""
+        stretches = self.run(lambda stretch: self.search_stretch(stretch, level), self.stretches)
+        return [max(own, key=lambda found: found[0]) for own in zip(*stretches, strict=True)]
+
+    def merge(self, at: int, stretch: np.ndarray, out: np.ndarray) -> None:
+        """Write a node's histogram of some features, over all shards."""
+        offsets, n_channels = self.layout[0], len(self.nodes[at].total)
         cells = (offsets[stretch[0]], offsets[stretch[-1] + 1], offsets[-1])
+        for k, shard in enumerate(self.shards):
+            merge_range(shard.hists[at], cells, n_channels, k == 0, out)
+
+    def search_stretch(self, stretch: np.ndarray, level: Sequence[int]) -> list[Found]:
         found = []
         for at in level:
-            total = self.nodes[at].total
-            for k, shard in enumerate(self.shards):
-                merge_range(shard.hists[at], cells, len(total), k == 0, self.merged)
-            left_set, left_sums = np.zeros(SET_WORDS, dtype=np.uint32), np.zeros_like(total)
-            score, feature = best_split(
-                self.merged, stretch, self.layout, total, self.rule, left_set, left_sums
+            self.merge(at, stretch, self.merged)
+            found.append(
+                best_of(self.merged, stretch, self.layout, self.nodes[at].total, self.rule)
             )
-            found.append((score, feature, left_set, left_sums))
         return found
 
     def replay(self) -> tuple[list[int], list[int]]:
@@ -212,3 +254,27 @@ class ShardedGrowth:
                 for child in (node.left, node.left + 1):
                     places[child] = self.nodes[child].place if at in chosen else places[at]
         return places
+
+
+class SpreadGrowth(ShardedGrowth):
+    """As that, while other machines grow the same tree over shards of their own."""
+
+    def __init__(
+        self,
+        shards: Sequence[Shard],
+        rule: tuple,
+        limits: tuple,
+        run: Run,
+        n_cells: int,
+        meet: Meet,
+    ):
+        super().__init__(shards, rule, limits, run)
+        self.n_cells, self.meet, self.features = n_cells, meet, shards[0].bins[1]
+
+    def found(self, level: Sequence[int]) -> list[Found]:
+        """One meeting for all nodes of a level."""
+        hists = np.zeros((len(level), self.n_cells), dtype=np.int64)  # also where there are no rows
+        for at, hist in zip(level, hists, strict=True):
+            self.merge(at, self.features, hist)
+        totals = [self.nodes[at].total for at in level]
+        return self.meet([hists], Judge(self.features, self.layout, totals, self.rule))

@@ -1,6 +1,6 @@
 """Binned rows in compressed columns: for tables that are mostly zeros, such as texts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -84,6 +84,21 @@ class SparseBinned(BinnedRows):
         shapes = (self.n_bins[features], self.has_missing[features], self.categorical[features])
         own = Binned(packed, *shapes)
         return packed, np.arange(len(features)), own.layout, features
+
+    @classmethod
+    def joined(cls, parts: Sequence["SparseBinned"]) -> "SparseBinned":
+        before = np.cumsum([0, *(part.n for part in parts)])
+        feature = [np.repeat(np.arange(part.n_features), np.diff(part.starts)) for part in parts]
+        order = np.argsort(np.concatenate(feature), kind="stable")
+        rows = [part.rows + start for part, start in zip(parts, before.tolist(), strict=False)]
+        return replace(
+            parts[0],
+            starts=sum((part.starts for part in parts[1:]), parts[0].starts),
+            rows=np.concatenate(rows)[order].astype(np.int32),
+            codes=np.concatenate([part.codes for part in parts])[order],
+            n=int(before[-1]),
+            has_missing=np.bitwise_or.reduce([part.has_missing for part in parts]),
+        )
 
     def take(self, rows: np.ndarray) -> "SparseBinned":
         """Some of the rows, ascending."""

@@ -11,9 +11,15 @@ import numpy as np
 from steadyboost.trees import criteria
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
-from steadyboost.trees.histogram import absolute_total, fix_weights, sum_labels, to_fixed_point
+from steadyboost.trees.histogram import (
+    absolute_total,
+    fix_weights,
+    rounded,
+    sum_labels,
+    to_fixed_point,
+)
 from steadyboost.trees.prediction import apply
-from steadyboost.trees.sharded import Run, Shard, ShardedGrowth
+from steadyboost.trees.sharded import Meet, Run, Shard, ShardedGrowth, SpreadGrowth, add_up
 
 CRITERIA = {
     "gini": criteria.GINI,
@@ -152,16 +158,20 @@ class Sums:
         *,
         run: Run = one_by_one,
         space: Space | None = None,
+        total: float | None = None,
     ) -> "Sums":
         """Labels in 0 .. n_labels - 1 with non-negative weights; ``rows``: those to be used.
 
-        The sums are over stretches that do not depend on the number of threads.
+        The sums are over stretches that do not depend on the number of threads. ``total`` is what
+        2**60 stands for, by default the sum of the weights of the rows.
         """
         labels = labels.astype(np.int32, copy=False)
         fixed = (space or Space()).array("weights", len(weights), np.int64)
         stretches = parts(len(weights), -(-len(weights) // STRETCH) or 1)
-        used = weights if rows is None else weights[rows]
-        total = sum(run(lambda at: used[at].sum(), parts(len(used), len(stretches))))
+        if total is None:
+            used = weights if rows is None else weights[rows]
+            total = sum(run(lambda at: used[at].sum(), parts(len(used), len(stretches))))
+        total = float(rounded(total))
 
         def fix(at: slice) -> np.ndarray:
             lanes = np.zeros((4, n_labels), dtype=np.int64)
@@ -172,13 +182,13 @@ class Sums:
         return cls(labels, fixed, np.empty((0, n_labels), np.int64), of_all=of_all)
 
     @classmethod
-    def of_channels(cls, channels: np.ndarray) -> "Sums":
+    def of_channels(cls, channels: np.ndarray, total: float | None = None) -> "Sums":
         """One vector per row; signed edges end with the row's mass, Newton sums are (g, h)."""
         values, fixed = channels.ravel(), np.empty(channels.size, dtype=np.int64)
-        whole = absolute_total(values)
+        whole = float(rounded(absolute_total(values) if total is None else total))
         to_fixed_point(values, whole, fixed)
         nothing = np.empty(0, dtype=np.int64)
-        return cls(nothing.astype(np.int32), nothing, fixed.reshape(channels.shape), float(whole))
+        return cls(nothing.astype(np.int32), nothing, fixed.reshape(channels.shape), whole)
 
     @property
     def n_channels(self) -> int:
@@ -221,48 +231,54 @@ def grow_tree(
     n_shards: int = 1,
     run: Run = one_by_one,
     space: Space | None = None,
+    meet: Meet | None = None,
 ) -> tuple[GrownTree, np.ndarray]:
     """Grow a tree; also the leaf of each binned row, in an array that belongs to ``space``.
 
     ``rows`` (ascending) and ``features`` restrict what it may learn from. Large data go to
-    ``n_shards`` shards, mapped by ``run``; the tree does not depend on that.
+    ``n_shards`` shards, mapped by ``run``; the tree does not depend on that. Where other machines
+    have rows of the same whole, ``meet`` is how their growers and this one come together.
     """
     space = space or Space()
-    bins = binned.bins(features, 0 if len(sums.channels) else sums.n_channels)
     n_used = binned.n_rows if rows is None else len(rows)
-    capacity = growth.capacity(n_used)
-    if binned.n_read(n_used, len(bins[1])) < SMALL or capacity >= MANY_NODES:
-        n_shards = 1
-    if n_shards * capacity * int(binned.offsets[-1]) * sums.n_channels > MANY_CELLS:
+    total = sums.total(None if rows is None else rows.astype(np.int32))
+    n_all = n_used
+    if meet is not None:
+        counted = meet([np.append(total, n_used)], add_up)
+        total, n_all = counted[:-1], int(counted[-1])
+    tree = empty_tree(growth.capacity(n_all), sums.n_channels)
+    tree[3][0] = total
+    mass = total.sum() if growth.criterion in ("gini", "entropy", "error") else total[-1]
+    rule, limits = growth.rule(mass, sums.whole), growth.limits(n_all)
+    bins = binned.bins(features, 0 if len(sums.channels) else sums.n_channels)
+    counts = growth.min_samples_leaf > 1
+    arrays = sums.arrays(counts)
+    n_cells = int(binned.offsets[-1]) * (sums.n_channels + counts)
+    if not _threads_pay(binned.n_read(n_used, len(bins[1])), len(tree[0]), n_shards * n_cells):
         n_shards = 1
     numbers = space.array("rows", n_used, np.int32)
     scratch = space.array("scratch", n_used, np.int32)
     leaf = space.array("leaf", binned.n_rows, np.int32)
-    arrays = sums.arrays(growth.min_samples_leaf > 1)
-    n_cells = int(binned.offsets[-1]) * (sums.n_channels + (len(arrays[3]) > 0))
-    is_small = binned.n_read(n_used, len(bins[1])) < SMALL
-    if is_small or capacity >= MANY_NODES or n_shards * n_cells * capacity > MANY_CELLS:
-        n_shards = 1
-    tree = empty_tree(capacity, sums.n_channels)
-    tree[3][0] = total = sums.total(None if rows is None else rows.astype(np.int32))
-    mass = total.sum() if growth.criterion in ("gini", "entropy", "error") else total[-1]
-    rule = growth.rule(mass, sums.whole)
-    limits = growth.limits(n_used)
-
-    def number(at: slice) -> None:
-        numbers[at] = np.arange(at.start, at.stop, dtype=np.int32) if rows is None else rows[at]
 
     def start_shard(at: slice) -> Shard:
-        number(at)
+        numbers[at] = np.arange(at.start, at.stop, dtype=np.int32) if rows is None else rows[at]
         return Shard(bins, arrays, numbers[at], scratch[at], sums.n_channels)
 
-    if n_shards > 1:
+    if n_shards > 1 or meet is not None:
         shards = run(start_shard, parts(n_used, n_shards))
-        n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf)
+        grower = ShardedGrowth(shards, rule, limits, run)
+        if meet is not None:
+            grower = SpreadGrowth(shards, rule, limits, run, n_cells, meet)
+        n_nodes = grower.grow(tree, leaf)
     else:
-        number(slice(0, n_used))
-        span = np.empty((capacity, 2), dtype=np.int64)
+        numbers[:] = np.arange(n_used, dtype=np.int32) if rows is None else rows
+        span = np.empty((len(tree[0]), 2), dtype=np.int64)
         span[0] = 0, n_used
         n_nodes = grow(bins, arrays, numbers, scratch, rule, limits, tree, span, leaf)
     grown = GrownTree.from_growth(tree, n_nodes)
     return grown, leaf if rows is None else binned.leaves(grown)
+
+
+def _threads_pay(n_read: int, capacity: int, n_cells: int) -> bool:
+    """Whether shards for several threads, with so many cells per node, are worth their cost."""
+    return n_read >= SMALL and capacity < MANY_NODES and n_cells * capacity <= MANY_CELLS
