@@ -167,7 +167,7 @@ def test_ours_takes_a_number_of_folds(cv):
 
 @pytest.mark.parametrize("cv", [1, "folds"])
 def test_bad_folds_of_another_judge_are_refused(cv):
-    with pytest.raises(ValueError, match="fold|cv"):
+    with pytest.raises(ValueError, match=r"fold|cv"):
         audit(X, Y, GaussianNB(), cv=cv)
 
 
