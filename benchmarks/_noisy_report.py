@@ -136,7 +136,7 @@ def curve_picture(frame: pd.DataFrame, path: Path) -> None:
         ours = name == OURS
         ax.plot(
             100 * table.index, table[name], label=name, marker="o", markersize=3,
-            linewidth=2.5 if ours else 1, color="#0b5fa5" if ours else None, zorder=3 if ours else 2,
+            linewidth=2.5 if ours else 1, color="#0b5fa5" if ours else None, zorder=2 + ours,
         )  # fmt: skip
     ax.set_xlabel("Wrong training labels, %")
     ax.set_ylabel("Mean error on clean test rows, %")

@@ -31,7 +31,7 @@ Found = tuple[np.ndarray, np.ndarray]  # scores (low is suspicious), mask of sus
 
 def ours(X: np.ndarray, y: np.ndarray, seed: int) -> Found:
     found = audit(X, y, random_state=seed, n_jobs=1)
-    return found.scores, found.scores < 0.5
+    return found.scores, found.suggested != found.given
 
 
 def cleanlab(X: np.ndarray, y: np.ndarray, seed: int) -> Found:
@@ -56,7 +56,11 @@ def measure(name: str, kind: str, rate: float, seed: int, method: str, n_rows: i
     took, wrong = time.process_time() - start, posed.is_wrong
     worst = np.argsort(scores, kind="stable")[: wrong.sum()]
     return {
-        "set": name, "kind": kind, "rate": rate, "seed": seed, "method": method,
+        "set": name,
+        "kind": kind,
+        "rate": rate,
+        "seed": seed,
+        "method": method,
         "auroc": float(roc_auc_score(wrong, -scores)),
         "precision": float(wrong[worst].mean()),
         "f1": float(f1_score(wrong, mask)),

@@ -116,7 +116,8 @@ def run(rounds: int, noise: float, seed: int, tell: Tell) -> Iterator[Result]:
     yield measure(BASELINE, theirs, digits)
     tell(BASELINE, rounds)
     for name, cls in boosters().items():
-        ours = cls(Tree(max_depth=DEPTH), n_estimators=rounds, random_state=seed)
+        learner = {} if "estimator" in cls.does_without else {"estimator": Tree(max_depth=DEPTH)}
+        ours = cls(**learner, n_estimators=rounds, random_state=seed)
         tell(f"{name}: compiling, on first use only", 0)
         warm_up(ours, digits)
         tell(name, 0)

@@ -182,3 +182,11 @@ def test_an_interrupt_leaves_nothing(train, call, monkeypatch):
     monkeypatch.setattr(SAMMEClassifier, "fit", interrupted)
     assert call("fit", train, "-t", "kind", *QUICK).exit_code == 130
     assert list(Path().iterdir()) == []
+
+
+def test_the_default_tells_how_many_labels_look_wrong(train, test_rows, works):
+    told = works("fit", train, "-t", "kind", "--rounds", "5")
+    assert "SteadyBoostClassifier: " in told
+    assert "estimated share of wrong labels: " in told
+    assert works("evaluate", "model.sb", test_rows, "--json")["error"] < 0.5
+    assert works("explain", "model.sb").startswith("SteadyBoostClassifier")

@@ -32,6 +32,7 @@ def test_some_lines_keep_their_ranks(table):
     assert table.take([3, 1]).row.tolist() == [1, 0]
     assert table.head(2).row.tolist() == [3, 0]
     assert len(table.head()) == 4
+    assert table.disputed().row.tolist() == [3, 0, 4]
 
 
 def test_it_turns_into_a_frame(table):

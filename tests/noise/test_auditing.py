@@ -98,8 +98,9 @@ def test_ranks_are_places_in_the_table(found):
     np.testing.assert_array_equal(np.sort(found.ranks), np.arange(1, len(Y) + 1))
     np.testing.assert_array_equal(found.ranks[found.table.row], found.table.rank)
     assert found.scores[found.ranks == 1] == found.scores.min()
-    assert (found.scores[found.suspects] < 0.5).all()
-    assert len(found.suspects) == (found.scores < 0.5).sum()
+    disputed = np.flatnonzero(found.suggested != found.given)
+    np.testing.assert_array_equal(np.sort(found.suspects), disputed)
+    assert (np.diff(found.ranks[found.suspects]) > 0).all()
 
 
 def test_it_is_a_frame_and_text(found, tmp_path):

@@ -40,10 +40,10 @@ class SteadyBoostClassifier(BoostingClassifier):
     ----------
     robustness : "auto" or float, default="auto"
         Share of wrong labels to allow for; "auto" finds it in the rows.
-    n_estimators : int, default=200
+    n_estimators : int, default=100
         Rounds at the most: each adds a tree per class to every booster that still gains, and a
         tree to each forest.
-    learning_rate : float, default=0.1
+    learning_rate : float, default=0.2
         Factor on the boosters' steps.
     max_leaf_nodes : int, default=8
         Leaves of a booster's tree.
@@ -55,7 +55,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         Shares of the rows and of the features that each round of a booster draws.
     n_folds : int, default=5
         Boosters, each of which leaves out a fold.
-    patience : int, default=15
+    patience : int, default=8
         Rounds without a gain on its fold after which a booster stops.
     max_bins : int, default=63
         Bins per numeric column, besides one for missing values.
@@ -68,7 +68,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         Probability that each row's label is right, from members that have not seen the row; NaN
         where it was not trained on (weight 0, or held out for early stopping).
     suspects_ : LabelTable
-        Rows whose label is more likely wrong than right, the worst first.
+        Rows for which another label is likelier than the given one, the worst first.
     member_weights_ : ndarray of shape (3,)
         How much boosters, forest and extremely randomised trees count.
     rounds_ : ndarray of shape (n_folds,)
@@ -114,15 +114,15 @@ class SteadyBoostClassifier(BoostingClassifier):
         self,
         *,
         robustness: Any = "auto",
-        n_estimators: int = 200,
-        learning_rate: float = 0.1,
+        n_estimators: int = 100,
+        learning_rate: float = 0.2,
         max_leaf_nodes: int = 8,
         min_samples_leaf: int = 5,
         l2_regularization: float = 1.0,
         max_samples: float = 0.7,
         max_features: float = 0.7,
         n_folds: int = 5,
-        patience: int = 15,
+        patience: int = 8,
         max_bins: int = 63,
         **shared: Any,
     ):
@@ -155,8 +155,18 @@ class SteadyBoostClassifier(BoostingClassifier):
         k = self.n_classes_
         self._n_folds = self.n_folds
         self._start = np.zeros(self._shape.width)
-        self._noise = NoiseModel(np.full(1 + len(FORESTS), 0.5), 0.0, np.eye(k), False)
+        self._keep(NoiseModel(np.full(1 + len(FORESTS), 0.5), 0.0, np.eye(k), False))
         self.rounds_ = np.full(self.n_folds, -1)
+
+    def _keep(self, noise: NoiseModel) -> None:
+        """As plain attributes, which model files can hold."""
+        self.member_weights_, self._rate = noise.weights, float(noise.rate)
+        self.transition_matrix_, self._mixes = noise.transition, bool(noise.mixes)
+
+    @property
+    def _noise(self) -> NoiseModel:
+        weights, matrix = self.member_weights_, self.transition_matrix_
+        return NoiseModel(weights, self._rate, matrix, self._mixes)
 
     def tune(self, rows: Rows, learner: Learner) -> None:
         """Boosters start from the shares of the classes."""
@@ -200,10 +210,11 @@ class SteadyBoostClassifier(BoostingClassifier):
 
     def _active(self, stage: Stage) -> list[tuple[int, GrownTree, int]]:
         """Parts of a stage that count, with their trees and first columns."""
-        shape, t = self._shape, stage.extra["round"]
+        shape, t, trees = self._shape, int(stage.extra["round"]), trees_of(stage)
+        shape.check_widths(trees)
         late = [f for f, last in enumerate(self.rounds_) if 0 <= last <= t]
         dropped = {part for fold in late for part in range(*shape.booster(fold).indices(10**9))}
-        parts = enumerate(zip(trees_of(stage), shape.first_columns(), strict=True))
+        parts = enumerate(zip(trees, shape.first_columns(), strict=True))
         return [
             (p, tree, column)
             for p, (tree, column) in parts
@@ -249,10 +260,11 @@ class SteadyBoostClassifier(BoostingClassifier):
             members = self._members(run)
         unseen = members.unseen_proba()
         wrong = None if self.robustness == "auto" else float(self.robustness)
-        self._noise = fit_noise_model(unseen, rows.y, members.mass, wrong)
+        noise = fit_noise_model(unseen, rows.y, members.mass, wrong)
+        self._keep(noise)
         self.rounds_ = members.rounds()
-        proba = self._noise.true_proba(unseen)
-        self._judge(rows, proba, self._noise.by_label(proba, rows.y))
+        proba = noise.true_proba(unseen)
+        self._judge(rows, proba, noise.by_label(proba, rows.y))
 
     def _judge(self, rows: Rows, proba: np.ndarray, posterior: np.ndarray) -> None:
         """Keep how likely each given label is right, and which one is likeliest.
@@ -260,6 +272,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         ``proba`` is the distribution of the true label by the features, ``posterior`` by the
         given label, too.
         """
+        assert rows.numbers is not None
         n, own = rows.n_passed, posterior[np.arange(len(rows)), rows.y]
         self.label_scores_ = np.full(n, np.nan)
         self.label_scores_[rows.numbers] = own
@@ -271,16 +284,6 @@ class SteadyBoostClassifier(BoostingClassifier):
         self.noise_rate_ = float(1 - np.average(own, weights=weights))
 
     @property
-    def transition_matrix_(self) -> np.ndarray:
-        """Estimated probability that a true class (row) is given as each class (column)."""
-        return self._noise.transition
-
-    @property
-    def member_weights_(self) -> np.ndarray:
-        """How much boosters, forest and extremely randomised trees count."""
-        return self._noise.weights
-
-    @property
     def labels_(self) -> LabelTable:
         """All training rows, the least credible label first."""
         given, suggested = self.classes_[self._given], self.classes_[self._suggested]
@@ -288,6 +291,5 @@ class SteadyBoostClassifier(BoostingClassifier):
 
     @property
     def suspects_(self) -> LabelTable:
-        """Rows whose label is more likely wrong than right, the worst first."""
-        table = self.labels_
-        return table.take(table.score < 0.5)
+        """Rows for which another label is likelier than the given one, the worst first."""
+        return self.labels_.disputed()

@@ -91,7 +91,7 @@ def run(
 def write_page(
     found: LabelAudit, X: Any, html: Path, data: Path, target: str | None, output: Path | None
 ) -> None:
-    from steadyboost.files import write_whole
+    from steadyboost.core.files import write_whole
     from steadyboost.reports.audit import audit_page
 
     named = f" --target {target}" if target else ""

@@ -10,7 +10,7 @@ from typing import Any
 import steadyboost
 from steadyboost.cli.outputs import refuse
 
-DEFAULT_BOOSTER = "SoftmaxBoostClassifier"
+DEFAULT_BOOSTER = "SteadyBoostClassifier"
 LEARNERS = ("Tree", "Stump", "AttributeTest", "DecisionRule", "C45")
 WORDS = {"true": True, "false": False, "none": None, "null": None}
 OWN_OPTION = {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steadyboost.cli.outputs import check_output
-from steadyboost.files import write_whole
+from steadyboost.core.files import write_whole
 
 if TYPE_CHECKING:
     from steadyboost.demo import Result

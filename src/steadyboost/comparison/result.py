@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
+from steadyboost.core.files import write_whole
 from steadyboost.experiments.statistics import LEVEL, corrected_t_test, estimate
-from steadyboost.files import write_whole
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ forest. A row is judged out of sample by the booster that left it out and by the
 forests whose bootstraps missed it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -16,7 +17,7 @@ from steadyboost.core.rows import Rows
 from steadyboost.core.scores import softmax
 from steadyboost.core.stages import Stage
 from steadyboost.learners.many import Answers
-from steadyboost.learners.tree import TreeAnswer
+from steadyboost.learners.tree import LeafAnswer
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.leaves import LeafSums
 from steadyboost.trees.newton import grow_steps
@@ -58,6 +59,14 @@ class Shape:
         """The first column that each part of a stage adds to."""
         scalars = list(range(self.n_folds * self.width))
         return scalars + [self.forest(number).start for number in range(len(FORESTS))]
+
+    def check_widths(self, trees: Sequence[GrownTree | None]) -> None:
+        """Whether each tree has a value for each of its columns; it may come from a file."""
+        n_scalars = self.n_folds * self.width
+        for part, tree in enumerate(trees):
+            wanted = 1 if part < n_scalars else self.n_classes
+            if tree is not None and tree.value.shape[1] != wanted:
+                raise ValueError(f"part {part} of a stage must have {wanted} values per leaf.")
 
     def class_proba(self, scores: np.ndarray) -> np.ndarray:
         """Class probabilities of one booster."""
@@ -129,7 +138,9 @@ class CrossFit:
         self.folds = [self._fold(number, of_row) for number in range(shape.n_folds)]
         self.votes = np.zeros((len(FORESTS), len(rows), shape.n_classes))
         self.n_rounds = 0
-        self.features = _varied(rows.data.binned)
+        assert rows.data.binned is not None
+        self.binned = rows.data.binned
+        self.features = _varied(self.binned)
         self.targets = np.eye(shape.n_classes)[rows.y][:, -shape.width :]
 
     def _fold(self, number: int, of_row: np.ndarray) -> Fold:
@@ -161,10 +172,8 @@ class CrossFit:
         k = self.shape.n_classes
         curvatures = np.asfortranarray(proba * (1 - proba) * mass * (k / (k - 1) if k > 2 else 1))
         rows = _some(fold.rows, self.sampling.rows, round_.rng).astype(np.int32)
-        binned = self.rows.data.binned
-        assert binned is not None
         features = _some(self.features, self.sampling.features, round_.rng)
-        trees = grow_steps(binned, gradients, curvatures, rows, features, self.sampling.growth)
+        trees = grow_steps(self.binned, gradients, curvatures, rows, features, self.sampling.growth)
         return [replace(tree, value=self.sampling.learning_rate * tree.value) for tree in trees]
 
     def _bag(self, round_: Round) -> np.ndarray:
@@ -173,11 +182,11 @@ class CrossFit:
         return round_.rng.multinomial(n, np.full(n, 1 / n))
 
     def _random_tree(self, number: int, round_: Round) -> GrownTree:
-        binned, y = self.rows.data.binned, self.rows.y
-        assert binned is not None
         weights = self._bag(round_) * self.mass
         k = self.shape.n_classes
-        return grow_random_tree(binned, y, weights, k, FORESTS[number], round_.seed, self.features)
+        return grow_random_tree(
+            self.binned, self.rows.y, weights, k, FORESTS[number], round_.seed, self.features
+        )
 
     def follow(self, trees: tuple[GrownTree | None, ...], round_: Round) -> None:
         """Bring what is known of unseen rows up to a round."""
@@ -197,7 +206,7 @@ class CrossFit:
         grown = [tree for tree in trees if tree is not None]
         if not grown:
             return
-        LeafSums(grown, range(len(grown))).add(self.rows.data.binned, fold.scores)
+        LeafSums(grown, range(len(grown))).add(self.binned, fold.scores)
         held = fold.held_out
         proba = self.shape.class_proba(fold.scores[held] + self.base)
         own = np.maximum(proba[np.arange(len(held)), self.rows.y[held]], SMALLEST)
@@ -208,7 +217,7 @@ class CrossFit:
     def _follow_forest(self, number: int, tree: GrownTree | None, round_: Round) -> None:
         assert tree is not None
         unseen = np.flatnonzero(self._bag(round_) == 0)
-        leaves = self.rows.data.binned.leaves(tree)[unseen]
+        leaves = self.binned.leaves(tree)[unseen]
         self.votes[number, unseen] += tree.value[leaves]
 
     def unseen_proba(self) -> np.ndarray:
@@ -262,8 +271,4 @@ def trees_of(stage: Stage) -> tuple[GrownTree | None, ...]:
 
 def as_answers(trees: tuple[GrownTree | None, ...]) -> Answers:
     """Trees whose votes are their leaves."""
-
-    def answer(tree: GrownTree) -> TreeAnswer:
-        return TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
-
-    return Answers(tuple(None if tree is None else answer(tree) for tree in trees))
+    return Answers(tuple(None if tree is None else LeafAnswer.of(tree) for tree in trees))

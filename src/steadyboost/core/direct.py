@@ -4,7 +4,7 @@ A :class:`DirectSearch` is what a run keeps between rounds; all of it follows fr
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,7 +16,7 @@ from steadyboost.learners.tree import TreeAnswer
 from steadyboost.trees.error_judge import ErrorJudge
 from steadyboost.trees.linesearch import choose_interval, error_curve, whole_weights
 from steadyboost.trees.margin_judge import MarginJudge
-from steadyboost.trees.margin_search import bottom_mean, climb, margin_lines
+from steadyboost.trees.margin_search import find_step, margin_lines
 from steadyboost.trees.search_tree import Judge, search_tree
 from steadyboost.trees.standing import (
     Sample,
@@ -24,6 +24,8 @@ from steadyboost.trees.standing import (
     bottom_edges,
     bottom_shares,
     exponential_losses,
+    floor_of,
+    right_and_bottom,
 )
 from steadyboost.trees.tree import Growth, Sums, grow_tree, parts
 
@@ -88,6 +90,7 @@ class DirectSearch:
         self.scores = np.ascontiguousarray(self.run.rows.scores)
         self.standing = Standing(self.sample, self.scores)
         self.scale = float(sum(abs(stage.step) for stage in stages))
+        self.floor = floor_of(self.standing.gaps, self.sample.weights, self.direct.bottom)
         first = [stage for stage in stages if stage.extra["phase"] == 1]
         second = [stage for stage in stages if stage.extra["phase"] == 2]
         self.unit = float(sum(abs(stage.step) for stage in first))
@@ -154,11 +157,10 @@ class DirectSearch:
 
     def error_and_margin(self) -> tuple[float, float]:
         """The training error, where ties are errors, and the mean bottom margin."""
-        sample, gaps = self.sample, self.standing.gaps
-        right, total = float(sample.whole[gaps > 0].sum()), float(sample.whole.sum())
-        still = gaps, np.full_like(gaps, np.inf), np.full_like(gaps, -1.0)
-        mean = bottom_mean(still, sample.weights, self.direct.bottom, self.scale, 0.0)[0]
-        return (total - right) / total, float(mean)
+        sample, bottom = self.sample, self.direct.bottom
+        gaps, total = self.standing.gaps, float(sample.whole.sum())
+        right, self.floor, margin = right_and_bottom(gaps, sample.weights, sample.whole, bottom)
+        return (total - right) / total, margin / (bottom * self.scale)
 
     def accept(self, move: Move) -> None:
         extra = {"phase": self.phase, "margin": move.margin}
@@ -181,13 +183,7 @@ class DirectSearch:
             return self.sample, self.standing
         counts = round_.draw_counts(self.run.rows, self.sample.weights)
         rows = np.flatnonzero(counts)
-        drawn = replace(
-            self.sample,
-            binned=self.sample.binned.take(rows),
-            y=self.sample.y[rows],
-            weights=counts[rows].astype(float),
-            whole=counts[rows],
-        )
+        drawn = self.sample.take(rows, counts[rows].astype(float), counts[rows])
         return drawn, Standing(drawn, self.scores[rows])
 
     def searched(
@@ -217,14 +213,8 @@ class DirectSearch:
             judge = ErrorJudge(sample, standing, self.scale)
             weights = judge.tallies[-1] if sample is self.sample else self.sample.weights
             found = self.searched(sample, judge, weights)
-        low, high, right = error_curve(
-            self.scores,
-            self.sample.y,
-            self.standing.arrays,
-            found[2],
-            self.sample.whole,
-            self.scale,
-        )
+        y, whole, stood = self.sample.y, self.sample.whole, self.standing.arrays
+        low, high, right = error_curve(self.scores, y, stood, found[2], whole, self.scale)
         at, _, step = choose_interval(right, low, high, False)
         begin = high[at - 1] if at > 0 else -np.inf
         end = low[at] if at < len(low) else np.inf
@@ -233,20 +223,34 @@ class DirectSearch:
 
     def ascend(self, round_: "Round") -> Move:
         """Phase II: a hypothesis, and the step of the largest bottom margin, plus epsilon."""
-        direct, sample = self.direct, self.sample
-        shares = bottom_shares(self.standing.gaps, sample.weights, direct.bottom)
+        direct, weights = self.direct, self.sample.weights
+        shares = bottom_shares(self.standing.gaps, weights, direct.bottom, self.floor)
         if direct.tree is None:
             found = self.ask(shares, round_)
         elif direct.gradient:
             found = self.by_edges(shares, round_)
         else:
-            drawn, standing = self.view(round_)
-            bottom = direct.bottom * (drawn.weights.sum() / sample.weights.sum())
-            judge = MarginJudge(drawn, standing, self.scale, bottom, direct.tol * self.unit)
-            found = self.searched(drawn, judge, shares)
+            found = self.by_margins(shares, *self.view(round_))
         begin, end = self.best_step(found[2])
         step = self.run.booster.learning_rate * (begin + direct.epsilon * self.unit)
         return Move(*found, step, (begin, end))
+
+    def by_margins(
+        self, shares: np.ndarray, sample: Sample, standing: Standing
+    ) -> tuple[Question, Answer, np.ndarray]:
+        """The tree with the largest bottom margin after its best step."""
+        bottom = self.direct.bottom * (sample.weights.sum() / self.sample.weights.sum())
+        width = self.direct.tol * self.unit
+        judge = MarginJudge(sample, standing, self.scale, bottom, width, self.last_step())
+        return self.searched(sample, judge, shares)
+
+    def last_step(self) -> float:
+        """That of the last round of phase II, without epsilon; 0 before there is one."""
+        stage = self.run.stages[-1]
+        if stage.extra["phase"] == 1:
+            return 0.0
+        rate = self.run.booster.learning_rate
+        return max(0.0, float(stage.step) / rate - self.direct.epsilon * self.unit)
 
     def by_edges(self, shares: np.ndarray, round_: "Round") -> tuple[Question, Answer, np.ndarray]:
         """The tree with the largest total edge over the rows at the bottom."""
@@ -279,8 +283,8 @@ class DirectSearch:
 
         sample.run(write, self.standing.parts)
         width = self.direct.tol * self.unit
-        begin, end, _ = climb(
-            lines, sample.weights, self.direct.bottom, self.scale, self.scale, width
+        begin, end, _ = find_step(
+            lines, sample.weights, self.direct.bottom, self.scale, self.scale, width, sample.run
         )
         return float(begin), float(end)
 

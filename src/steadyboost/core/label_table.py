@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.files import write_whole
+from steadyboost.core.files import write_whole
 
 SHOWN = 10
 
@@ -47,6 +47,10 @@ class LabelTable:
     def take(self, which: Any) -> "LabelTable":
         """Some of the lines: a mask, a slice or places."""
         return LabelTable(*(getattr(self, column.name)[which] for column in fields(self)))
+
+    def disputed(self) -> "LabelTable":
+        """The lines that suggest another label."""
+        return self.take(self.suggested != self.given)
 
     def head(self, n: int = SHOWN) -> "LabelTable":
         """The first n lines."""

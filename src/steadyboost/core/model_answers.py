@@ -16,7 +16,7 @@ from steadyboost.core.model_checks import (
     need_keys,
 )
 from steadyboost.learners.c45 import C45Answer
-from steadyboost.learners.tree import TreeAnswer
+from steadyboost.learners.tree import LeafAnswer, TreeAnswer
 from steadyboost.trees.c45_tree import C45Tree
 from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.tree import GrownTree
@@ -106,33 +106,40 @@ def kind_named(name: Any) -> AnswerKind:
     return _KINDS[name]
 
 
+def _leaves_to_arrays(answer: TreeAnswer) -> Arrays:
+    names = ("feature", "children", "left_set", "value", "gain")
+    return {name: getattr(answer.tree, name) for name in names}
+
+
 def _tree_to_arrays(answer: TreeAnswer) -> Arrays:
-    tree = answer.tree
-    return {
-        "feature": tree.feature,
-        "children": tree.children,
-        "left_set": tree.left_set,
-        "value": tree.value,
-        "gain": tree.gain,
-        "label": answer.label,
-    }
+    return {**_leaves_to_arrays(answer), "label": answer.label}
 
 
-def _tree_from_arrays(arrays: Arrays, room: Room) -> TreeAnswer:
+def _grown_from_arrays(arrays: Arrays, room: Room) -> GrownTree:
     """A tree that :func:`~steadyboost.trees.prediction.apply` can walk without looking."""
     need(room.binned, "a tree needs the cuts of the features")
-    need_keys(arrays, {"feature", "children", "left_set", "value", "gain", "label"}, "a tree")
+    need_keys(arrays, {"feature", "children", "left_set", "value", "gain"}, "a tree")
     n = len(np.atleast_1d(arrays["feature"]))
     feature = need_array(arrays["feature"], np.int32, (n,), "feature")
     children = need_array(arrays["children"], np.int32, (n, 2), "children")
     left_set = need_array(arrays["left_set"], np.uint32, (n, SET_WORDS), "left_set")
     value = need_array(arrays["value"], np.float64, (n, None), "value")
     gain = need_array(arrays["gain"], np.float64, (n,), "gain")
-    label = need_array(arrays["label"], np.int32, (n,), "label")
     depth = check_tree(feature, children, room.n_features)
-    need(((label >= 0) & (label < room.n_answers)).all(), "a label is out of range")
     need(np.isfinite(value).all() and np.isfinite(gain).all(), "a tree must be finite")
-    return TreeAnswer(GrownTree(feature, children, left_set, value, gain, depth), label)
+    return GrownTree(feature, children, left_set, value, gain, depth)
+
+
+def _tree_from_arrays(arrays: Arrays, room: Room) -> TreeAnswer:
+    need("label" in arrays, "a tree must have labels")
+    tree = _grown_from_arrays({k: v for k, v in arrays.items() if k != "label"}, room)
+    label = need_array(arrays["label"], np.int32, (len(tree.feature),), "label")
+    need(((label >= 0) & (label < room.n_answers)).all(), "a label is out of range")
+    return TreeAnswer(tree, label)
+
+
+def _leaves_from_arrays(arrays: Arrays, room: Room) -> LeafAnswer:
+    return LeafAnswer.of(_grown_from_arrays(arrays, room))
 
 
 C45_VECTORS: dict[str, type[Any]] = {
@@ -171,4 +178,5 @@ def _c45_from_arrays(arrays: Arrays, room: Room) -> C45Answer:
 
 
 register_answer("tree", TreeAnswer, _tree_to_arrays, _tree_from_arrays)
+register_answer("leaves", LeafAnswer, _leaves_to_arrays, _leaves_from_arrays)
 register_answer("c45", C45Answer, _c45_to_arrays, _c45_from_arrays)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from steadyboost.files import write_whole
+from steadyboost.core.files import write_whole
 
 if TYPE_CHECKING:
     from steadyboost.experiments.plan import Experiment

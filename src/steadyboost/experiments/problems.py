@@ -168,6 +168,13 @@ def _merge(X: Any, labels: np.ndarray, n_train: int | None, names: dict[str, str
     return X, np.array([names.get(label, label) for label in labels]), n_train
 
 
+def _order(X: Any, labels: np.ndarray, n_train: int | None, orders: dict[str, list[str]]) -> Table:
+    """Columns whose values have an order become numbers: the places of their values in it."""
+    places = {name: {v: i for i, v in enumerate(values)} for name, values in orders.items()}
+    numbers = {name: [float(own[v]) for v in X[name].astype(str)] for name, own in places.items()}
+    return X.assign(**numbers), labels, n_train
+
+
 def _extra_hands(X: Any, labels: np.ndarray, n_train: int | None, size: int) -> Table:
     """Poker hands drawn in place of UCI's test part: half to train on, half to test on."""
     hands, ranks = datasets.make_poker(2 * size, random_state=0)
@@ -182,6 +189,7 @@ CHANGES: dict[str, Callable[..., Table]] = {
     "random_train_rows": _random_train_rows,
     "train_rows": _train_rows,
     "merge": _merge,
+    "order": _order,
     "extra_hands": _extra_hands,
 }
 

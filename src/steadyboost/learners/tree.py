@@ -58,6 +58,15 @@ class TreeAnswer:
         return sums / sums.sum() if sums.sum() > 0 else sums
 
 
+@dataclass(frozen=True)
+class LeafAnswer(TreeAnswer):
+    """A grown tree whose votes are its nodes, for boosters that add the values of leaves."""
+
+    @classmethod
+    def of(cls, tree: GrownTree) -> "LeafAnswer":
+        return cls(tree, np.arange(len(tree.feature), dtype=np.int32))
+
+
 def directions(sums: np.ndarray) -> np.ndarray:
     """Rows scaled to length one; those of zeros stay."""
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)

@@ -56,15 +56,15 @@ class LabelAudit:
 
     @property
     def ranks(self) -> np.ndarray:
-        """1 for the least credible label, 0 for rows that were not judged."""
+        """1 for the least credible label; 0 for rows of weight 0."""
         ranks = np.zeros(len(self.given), dtype=np.int64)
         ranks[self.table.row] = self.table.rank
         return ranks
 
     @property
     def suspects(self) -> np.ndarray:
-        """Rows whose label is more likely wrong than right, the worst first."""
-        return self.table.row[self.table.score < 0.5]
+        """Rows for which another label is likelier than the given one, the worst first."""
+        return self.table.disputed().row
 
     @property
     def noise_rate(self) -> float:
@@ -90,7 +90,7 @@ class LabelAudit:
 
     def to_frame(self) -> Any:
         """All rows as a pandas data frame, the least credible label first; suspects are marked."""
-        return self.table.to_frame().assign(suspect=self.table.score < 0.5)
+        return self.table.to_frame().assign(suspect=self.table.suggested != self.table.given)
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Write the table of all rows, or return it as text if there is no path."""
@@ -234,8 +234,7 @@ def conflicting(X: Any, codes: np.ndarray) -> list[np.ndarray]:
     np.minimum.at(low, group, codes)
     np.maximum.at(high, group, codes)
     order = np.argsort(group, kind="stable")
-    ends = np.cumsum(np.bincount(group))
-    members = np.split(order, ends[:-1])
+    members = np.split(order, np.cumsum(np.bincount(group))[:-1])
     return [members[g] for g in np.flatnonzero(low < high)]
 
 

@@ -102,7 +102,7 @@ def _p_cell(standing: Standing) -> Cell:
     if standing.p_value is None:
         return Cell(badge("best", "yes"), 1.0)
     words = "< 0.001" if standing.p_value < 0.001 else f"{standing.p_value:.3f}"
-    close = " " + badge("may be chance", "yes") if standing.is_close else ""
+    close = " " + badge("close", "yes") if standing.is_close else ""
     return Cell(words.replace("<", "&lt;") + close, standing.p_value)
 
 

@@ -173,26 +173,41 @@ def write_set(order, length, start, n_cells, shape, mass, left_set):
     send_absent(own, shape, left, total, GINI, left_set)
 
 
+@inner
+def _starts(features, n_bins, has_missing):
+    """Where the bins of each feature begin, and the end of the last."""
+    starts = np.zeros(len(features) + 1, dtype=np.int64)
+    for f in range(len(features)):
+        starts[f + 1] = starts[f] + n_bins[features[f]] + has_missing[features[f]]
+    return starts
+
+
 @kernel
-def search_features(packed, features, layout, rows, events, tallies, around, label, ends, left_set):
+def sum_features(packed, features, layout, rows, events, tallies, width):
+    """Sums of a node's rows by bin: weight right by (label, bin, interval), and tallies by bin."""
+    starts = _starts(features, layout[1], layout[2])
+    n_classes, n_cells = tallies[3].shape[1], starts[-1]
+    hist = np.zeros((n_classes, n_cells, width), dtype=np.int64)
+    mass = np.zeros((n_cells, n_classes), dtype=np.int64)
+    losses, right_now = (
+        np.zeros((n_cells, 2 * n_classes)),
+        np.zeros(n_cells, dtype=np.int64),
+    )
+    fill_turns(packed, features, starts, events, hist)
+    fill_tallies(packed, features, starts, rows, tallies, mass, right_now, losses)
+    cumulate(hist, mass)
+    return hist, mass, losses, right_now
+
+
+@kernel
+def search_features(features, layout, sums, around, label, ends, left_set):
     """The best split of a node on some features.
 
     Returns (weight right, rounded loss, purity, feature or -1, left label, right label) and writes
     the bins that go left. Ties: the lowest feature, then the shortest prefix of bins.
     """
     _, n_bins, has_missing, categorical = layout
-    n_classes, width = tallies[3].shape[1], len(ends[0]) + 2
-    starts = np.zeros(len(features) + 1, dtype=np.int64)
-    for f in range(len(features)):
-        starts[f + 1] = starts[f] + n_bins[features[f]] + has_missing[features[f]]
-    n_cells = starts[-1]
-    hist = np.zeros((n_classes, n_cells, width), dtype=np.int64)
-    mass = np.zeros((n_cells, n_classes), dtype=np.int64)
-    losses, right_now = np.zeros((n_cells, 2 * n_classes)), np.zeros(n_cells, dtype=np.int64)
-    fill_turns(packed, features, starts, events, hist)
-    fill_tallies(packed, features, starts, rows, tallies, mass, right_now, losses)
-    cumulate(hist, mass)
-    sums = (hist, mass, losses, right_now)
+    starts, mass = _starts(features, n_bins, has_missing), sums[1]
     order = np.empty(257, dtype=np.int64)
     none = np.int64(-1)
     best, best_feature = (none, np.inf, 0.0, np.int64(0), none, none), none

@@ -14,19 +14,29 @@ CHUNK = 4096  # rows whose words and sums stay in the cache
 
 
 @kernel
-def list_events(rows, y, weights, positions, never, bounds, event_rows, event_at, jumps):
-    """The turning points of a node's rows, label by label."""
-    n = 0
+def count_events(rows, positions, never):
+    """How many of the rows a vote for each label can turn."""
+    counts = np.zeros(len(positions), dtype=np.int64)
     for k in range(len(positions)):
-        bounds[k] = n
-        own = positions[k]
+        own, n = positions[k], 0
+        for j in range(len(rows)):
+            n += own[np.uint64(rows[j])] < never
+        counts[k] = n
+    return counts
+
+
+@kernel
+def list_events(labels, rows, y, weights, positions, never, bounds, event_rows, event_at, jumps):
+    """The turning points of a node's rows, for some of the labels."""
+    for k in labels:
+        n, end, own = np.uint64(bounds[k]), np.uint64(bounds[k + 1]), positions[k]
         for j in range(len(rows)):
             row = np.uint64(rows[j])
             at = own[row]
-            event_rows[n], event_at[n] = row, at
-            jumps[n] = weights[row] if y[row] == k else -weights[row]
-            n += at < never
-    bounds[len(positions)] = n
+            if n < end:
+                event_rows[n], event_at[n] = row, at
+                jumps[n] = weights[row] if y[row] == k else -weights[row]
+            n += np.uint64(at < never)
 
 
 @kernel

@@ -10,10 +10,12 @@ quasi-concave (Theorem 3 of Zhai, Xia & Wang 2014, where it is right: on either 
 import numpy as np
 
 from steadyboost.trees.jit import inlined, inner, kernel, shared
+from steadyboost.trees.sharded import Run, one_by_one
 
 FEW = 32  # values that are sorted
 BUCKETS = 512
 FIRST_PROBE = 64  # the optimum is mostly in this part of the bracket
+SOME = 2**14  # rows that tell about where it is
 FLAT = 1e-12  # a slope below this is rounding
 
 
@@ -104,30 +106,28 @@ _bottom_threshold = bottom_threshold.bare  # as called from kernels
 
 
 @inner
-def _bottom_sums(lines, weights, rows, mass, step, values, masses):
-    """Threshold, sum and slope of the smallest numerators of the listed rows.
+def _bottom_sums(work, n, mass, step, values, masses):
+    """Threshold, sum and slope of the smallest of n numerators.
 
     Of rows that tie at the threshold, those that fall come first: the slope is that to the right.
     """
-    level, base, way = lines
-    for k in range(len(rows)):
-        i = rows[k]
-        values[k] = numerator(level[i], base[i], way[i], step)
-        masses[k] = weights[i]
-    threshold = _bottom_threshold(values, masses, len(rows), mass)
+    level, base, way, weights = work
+    for k in range(n):
+        values[k] = numerator(level[k], base[k], way[k], step)
+        masses[k] = weights[k]
+    threshold = _bottom_threshold(values, masses, n, mass)
     total, slope, left = 0.0, 0.0, mass
     tied = np.zeros(3)
-    for k in range(len(rows)):
-        i = rows[k]
-        value = numerator(level[i], base[i], way[i], step)
+    for k in range(n):
+        value = numerator(level[k], base[k], way[k], step)
         if value <= threshold:
-            steep = slope_after(level[i], base[i], way[i], step)
+            steep = slope_after(level[k], base[k], way[k], step)
             if value < threshold:
-                total += weights[i] * value
-                slope += weights[i] * steep
-                left -= weights[i]
+                total += weights[k] * value
+                slope += weights[k] * steep
+                left -= weights[k]
             else:
-                tied[np.int64(steep) + 1] += weights[i]
+                tied[np.int64(steep) + 1] += weights[k]
     total += left * threshold
     falling = min(tied[0], left)
     rising = left - falling - min(tied[1], left - falling)
@@ -135,75 +135,81 @@ def _bottom_sums(lines, weights, rows, mass, step, values, masses):
 
 
 @inner
-def _settle(lines, weights, rows, threshold, point, low, high, kept):
-    """Keep the rows that may enter or leave the bottom, or bend, for steps from low to high.
+def _settle(work, n, known, reach, kept):
+    """Keep the rows that may enter or leave the bottom, or bend, between the steps that are known.
 
-    No numerator moves faster than the step, nor does the threshold. Returns how many are kept,
-    and mass, value at ``point`` and slope of those that are at the bottom throughout.
+    No numerator moves faster than the step, nor does the threshold. Returns how many are kept, and
+    mass, value and slope of those that are at the bottom throughout.
     """
-    level, base, way = lines
+    level, base, way, weights = work
+    low, high, point, threshold = known
+    high = min(high, reach)
     band = 2 * (high - low)
-    n, mass, value, slope = 0, 0.0, 0.0, 0.0
-    for k in range(len(rows)):
-        i = rows[k]
-        own = numerator(level[i], base[i], way[i], point)
-        bend = (level[i] - base[i]) * way[i]
+    m, mass, value, slope = 0, 0.0, 0.0, 0.0
+    for k in range(n):
+        own = numerator(level[k], base[k], way[k], point)
         if own - band > threshold:
             continue
+        bend = (level[k] - base[k]) * way[k]
         if own + band < threshold and not low < bend < high:
             steep = 0.0
-            if base[i] + way[i] * (low + high) / 2 < level[i]:
-                steep = way[i]
-            mass += weights[i]
-            value += weights[i] * own
-            slope += weights[i] * steep
+            if base[k] + way[k] * (low + high) / 2 < level[k]:
+                steep = way[k]
+            mass += weights[k]
+            value += weights[k] * own
+            slope += weights[k] * steep
         else:
-            kept[n] = i
-            n += 1
-    return n, mass, value, slope
+            kept[0][m], kept[1][m], kept[2][m] = level[k], base[k], way[k]
+            kept[3][m] = weights[k]
+            m += 1
+    return m, mass, value, slope
+
+
+@inlined
+def _rises(total, slope, mass, divisor):
+    """Whether the mean margin rises, given sum and slope of the smallest numerators."""
+    return slope * divisor - total > FLAT * mass * divisor
 
 
 @shared
-def climb(lines, weights, mass, scale, reach, width):
+def climb(lines, weights, mass, scale, reach, width, known):
     """Algorithm 2.1: bisect [0, reach] for the step with the largest mean of bottom margins.
 
-    Returns the ends of the last bracket and the mean margin at its beginning. As the mean is
-    quasi-concave, a slope answers for all points beyond; so a first question near 0 spares most
-    of the others, and rows drop out that can no longer change sides.
+    ``known`` is what :func:`look` has found, at one step or two. Returns the ends of the last
+    bracket and the mean margin at its beginning. As the mean is quasi-concave, a slope answers for
+    all points beyond, and rows drop out that can no longer change sides.
     """
     n = len(weights)
-    rows, kept = np.arange(n), np.empty(n, dtype=np.int64)
+    level, base, way = lines
+    work = (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
     values, masses = np.empty(n), np.empty(n)
-    left, settled, settled_slope, settled_at = mass, 0.0, 0.0, 0.0
-    rising_at, falling_at = 0.0, np.inf
+    rising_at, falling_at, settled_at, threshold = known
+    n_work, mass_settled, settled, slope_settled = _settle(
+        (level, base, way, weights), n, known, reach, work
+    )
     begin, end = 0.0, reach
     while end - begin >= width:
         q = (begin + end) / 2
         if rising_at < q < falling_at:
-            point = q if rising_at > 0 or falling_at < np.inf else reach / FIRST_PROBE
-            threshold, total, slope = _bottom_sums(
-                lines, weights, rows, left, point, values, masses
-            )
-            total += settled + settled_slope * (point - settled_at)
-            slope += settled_slope
-            divisor = scale + point
-            if slope * divisor - total > FLAT * mass * divisor:
-                rising_at = point
+            left = mass - mass_settled
+            threshold, total, slope = _bottom_sums(work, n_work, left, q, values, masses)
+            settled += slope_settled * (q - settled_at)
+            if _rises(total + settled, slope + slope_settled, mass, scale + q):
+                rising_at = q
             else:
-                falling_at = point
-            m, more, value, steep = _settle(
-                lines, weights, rows, threshold, point, rising_at, min(falling_at, reach), kept
-            )
-            settled += settled_slope * (point - settled_at) + value
-            settled_slope, settled_at, left = settled_slope + steep, point, left - more
-            rows, kept = kept[:m], np.empty(m, dtype=np.int64)
+                falling_at = q
+            now = (rising_at, falling_at, q, threshold)
+            n_work, more, value, steep = _settle(work, n_work, now, reach, work)
+            mass_settled, settled, slope_settled, settled_at = (
+                mass_settled + more, settled + value, slope_settled + steep, q,
+            )  # fmt: skip
         elif q <= rising_at:
             begin = q
         else:
             end = q
-    total = settled + settled_slope * (begin - settled_at)
-    if len(rows) > 0:
-        total += _bottom_sums(lines, weights, rows, left, begin, values, masses)[1]
+    total = settled + slope_settled * (begin - settled_at)
+    if n_work > 0:
+        total += _bottom_sums(work, n_work, mass - mass_settled, begin, values, masses)[1]
     return begin, end, total / (mass * (scale + begin))
 
 
@@ -211,8 +217,46 @@ def climb(lines, weights, mass, scale, reach, width):
 def bottom_mean(lines, weights, mass, scale, step):
     """Objective (5), its derivative (9) to the right of a step, and the largest numerator in it."""
     n = len(weights)
-    rows, values, masses = np.arange(n), np.empty(n), np.empty(n)
-    threshold, total, slope = _bottom_sums(lines, weights, rows, mass, step, values, masses)
+    level, base, way = lines
+    work = (level, base, way, weights)
+    threshold, total, slope = _bottom_sums(work, n, mass, step, np.empty(n), np.empty(n))
     divisor = scale + step
     mean, derivative = total / (mass * divisor), (slope * divisor - total) / (mass * divisor**2)
     return mean, derivative, threshold
+
+
+_bottom_mean = bottom_mean.bare
+
+
+@shared
+def look(lines, weights, mass, scale, point):
+    """(A step at which the mean margin rises, one at which it falls, the point, its threshold)."""
+    _, slope, threshold = _bottom_mean(lines, weights, mass, scale, point)
+    if slope * (scale + point) > FLAT:
+        return point, np.inf, point, threshold
+    return 0.0, point, point, threshold
+
+
+def find_step(
+    lines: tuple[np.ndarray, ...],
+    weights: np.ndarray,
+    mass: float,
+    scale: float,
+    reach: float,
+    width: float,
+    run: Run = one_by_one,
+) -> tuple[float, float, float]:
+    """As ``climb``; where there are many rows, some of them tell where to look."""
+    every = len(weights) // SOME
+    points = [reach / FIRST_PROBE]
+    if every > 1:
+        own, some = weights[::every].copy(), tuple(line[::every].copy() for line in lines)
+        share = mass * float(own.sum() / weights.sum())
+        near = find_step(some, own, share, scale, reach, width)[0]
+        spread = max(near / 8, reach / 2048)
+        points = [max(near - spread, 0.0), min(near + spread, reach)]
+    known, *more = run(lambda at: look(lines, weights, mass, scale, at), points)
+    for beyond in more:
+        rising, falling = max(known[0], beyond[0]), min(known[1], beyond[1])
+        known = (rising, falling, *(beyond[2:] if beyond[2] in (rising, falling) else known[2:]))
+    return climb(lines, weights, mass, scale, reach, width, known)

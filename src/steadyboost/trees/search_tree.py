@@ -43,8 +43,8 @@ class Judge(Protocol):
 
     def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None: ...
 
-    def take(self, found: Found, leaves: Sequence[Leaf]) -> None:
-        """Called when a split is made, with its two leaves."""
+    def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
+        """Called when a leaf is split, with its two leaves."""
         ...
 
     def label_all(self, rows: np.ndarray) -> int:
@@ -59,7 +59,10 @@ class SearchTree:
         n = sample.binned.n_rows
         self.sample, self.judge = sample, judge
         self.max_depth = n if max_depth is None else max_depth
-        self.best_first, self.max_leaves = leaves is not None, n if leaves is None else leaves
+        self.best_first, self.max_leaves = (
+            leaves is not None,
+            n if leaves is None else leaves,
+        )
         self.scratch = np.empty(n, dtype=np.int32)
         self.leaves = [Leaf(np.arange(n, dtype=np.int32), -1, 0, 0)]
         self.open = list(self.leaves)
@@ -103,7 +106,7 @@ class SearchTree:
         self.leaves[at : at + 1] = children
         self.open = [other for other in self.open if other is not leaf] + children[::-1]
         self.splits[leaf.place] = found, place
-        self.judge.take(found, children)
+        self.judge.take(found, leaf, children)
         for child in children:
             self.labels.append(child.label)
             self.depths.append(child.depth)

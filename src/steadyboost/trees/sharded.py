@@ -42,6 +42,10 @@ def add_up(values: list[Any]) -> Any:
     return reduce(add, values)
 
 
+def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    return [function(item) for item in items]
+
+
 @dataclass
 class Node:
     """A node while the tree grows; ``left`` is its left child, the right one follows it."""

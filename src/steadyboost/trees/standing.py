@@ -1,6 +1,6 @@
 """How each row stands: its own score against the best two others, and where votes turn it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,8 @@ from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import SMALL, one_by_one, parts
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
+
+_bottom_threshold = bottom_threshold.bare
 
 
 @kernel
@@ -75,6 +77,11 @@ class Sample:
     n_threads: int = 1
     run: Run = one_by_one
 
+    def take(self, rows: np.ndarray, weights: np.ndarray, whole: np.ndarray) -> "Sample":
+        """Some of the rows, ascending, with weights of their own."""
+        binned, y = self.binned.take(rows), self.y[rows]
+        return replace(self, binned=binned, y=y, weights=weights, whole=whole)
+
     def mass_of(self, rows: np.ndarray) -> np.ndarray:
         """Weight of each class."""
         lanes = np.zeros((4, self.n_classes), dtype=np.int64)
@@ -133,14 +140,41 @@ def bottom_edges(scores, y, standing, rows, shares, out):
         out[j, n_classes] = shares[i]
 
 
-def bottom_shares(gaps: np.ndarray, weights: np.ndarray, mass: float) -> np.ndarray:
+@kernel
+def right_and_bottom(gaps, weights, whole, mass):
+    """Integer weight of the rows that are right; the bottom's largest numerator, and its sum."""
+    n, right = len(gaps), np.int64(0)
+    values, masses = np.empty(n), np.empty(n)
+    for i in range(n):
+        right += whole[i] if gaps[i] > 0 else 0
+        values[i], masses[i] = gaps[i], weights[i]
+    floor = _bottom_threshold(values, masses, n, mass)
+    total, left = 0.0, mass
+    for i in range(n):
+        own = weights[i] if gaps[i] < floor else 0.0
+        total += own * gaps[i]
+        left -= own
+    return right, floor, total + left * floor
+
+
+def floor_of(gaps: np.ndarray, weights: np.ndarray, mass: float) -> float:
+    """The largest numerator at the bottom."""
+    return float(bottom_threshold(gaps.copy(), weights.copy(), len(gaps), mass))
+
+
+@kernel
+def bottom_shares(gaps, weights, mass, floor):
     """How much of each row's weight is at the bottom; rows that tie share the last places."""
-    threshold = bottom_threshold(gaps.copy(), weights.copy(), len(gaps), mass)
-    below, tied = gaps < threshold, gaps == threshold
-    left = mass - weights[below].sum()
-    shares = np.where(below, weights, 0.0)
-    shares[tied] = weights[tied] * min(1.0, left / weights[tied].sum())
-    return shares
+    below, tied = 0.0, 0.0
+    for i in range(len(gaps)):
+        below += weights[i] if gaps[i] < floor else 0.0
+        tied += weights[i] if gaps[i] == floor else 0.0
+    part = min(1.0, (mass - below) / tied)
+    out = np.zeros(len(gaps))
+    for i in range(len(gaps)):
+        if gaps[i] <= floor:
+            out[i] = weights[i] if gaps[i] < floor else part * weights[i]
+    return out
 
 
 def exponential_losses(sample: Sample, standing: Standing) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,7 @@
 """A grown tree, and the call that makes one of binned rows."""
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -19,7 +19,15 @@ from steadyboost.trees.histogram import (
     to_fixed_point,
 )
 from steadyboost.trees.prediction import apply
-from steadyboost.trees.sharded import Meet, Run, Shard, ShardedGrowth, SpreadGrowth, add_up
+from steadyboost.trees.sharded import (
+    Meet,
+    Run,
+    Shard,
+    ShardedGrowth,
+    SpreadGrowth,
+    add_up,
+    one_by_one,
+)
 
 CRITERIA = {
     "gini": criteria.GINI,
@@ -116,10 +124,6 @@ def parts(n: int, n_parts: int) -> list[slice]:
         return [slice(0, n)]
     bounds = np.linspace(0, n, n_parts + 1).astype(int).tolist()
     return [slice(a, b) for a, b in pairwise(bounds)]
-
-
-def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-    return [function(item) for item in items]
 
 
 class Space(threading.local):
