@@ -241,20 +241,20 @@ class Boosting:
 
         rows.each(to_block)
 
-    def catch_up(self) -> None:
-        """Add the stages that wait to the scores of training rows."""
-        while self.waiting:
+    def catch_up(self, rows: Rows) -> None:
+        """Add the stages that wait, if these are training rows: others never wait."""
+        while self.waiting and rows is self.rows:
             stage = self.waiting.pop(0)
             self.add(self.rows, stage, stage.answer.votes(self.rows.data))
 
     def proba(self, rows: Rows) -> np.ndarray:
         """Class probabilities of rows as the scores stand."""
-        self.catch_up()
+        self.catch_up(rows)
         return np.concatenate(rows.each(lambda block: self.booster.probabilities(block.scores)))
 
     def error_on(self, rows: Rows) -> float:
         """Weighted share of rows that the ensemble gets wrong so far."""
-        self.catch_up()
+        self.catch_up(rows)
 
         def in_block(block: Block) -> np.ndarray:
             wrong = self.booster.wrong(block.scores, block.y)
