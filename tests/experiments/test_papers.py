@@ -15,7 +15,7 @@ each_experiment = pytest.mark.parametrize("experiment", ALL, ids=lambda e: e.nam
 WANTED = {
     "000": [f"table-{k}" for k in range(2, 9)],
     "001": ["table-2", "table-3", "table-4", "table-4-trees", "figure-1"],
-    "002": ["table-2", "table-3", "table-4", "figure-3"],
+    "002": ["table-2", "table-3", "table-4", "table-4-small", "figure-3"],
     "003": [f"figure-{k}" for k in range(4, 9)],
     "004": ["table-2", "table-3", *(f"figure-{k}" for k in range(1, 8))],
 }

@@ -103,7 +103,7 @@ def test_markdown_has_numbers_and_verdicts(reports, made_up_papers):
     page = markdown_page(reports, "steadyboost reproduce all", "Version 0, today.")
     assert "| [999/table-1](#999table-1) | 1 | 1 | 1 |  |" in page
     assert re.search(r"\| iris \| \d+\.\d ± \d+\.\d.* \(5\.0 ± 1\.0\) \|", page)
-    assert "- ✗ SAMME is perfect. **Does not: holds in" in page
+    assert "- ✗ SAMME is perfect. **Does not, as far as it was run: holds in" in page
     assert "**Cannot be run: NoSuchClassifier" in page
     empty = markdown_page([make_report(Results(tiny.experiment()))], "c", "m")
     assert "**Not run yet.**" in empty

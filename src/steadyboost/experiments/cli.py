@@ -64,7 +64,7 @@ def reproduce(
         run(session, jobs or os.cpu_count() or 1)
     reports = list(session.reports())
     show(reports)
-    command = command_of(names, quick, repeats, skip or [])
+    command = command_of(names, quick, repeats, skip or []) + " --cached" * cached
     write_pages(reports, command, html, docs)
     write_records(reports, output, csv, json)
 
