@@ -81,5 +81,5 @@ def test_the_bound_chooses_nearly_as_well_as_all_searches(digits, monkeypatch):
         still = standing.gaps, np.full(n, np.inf), np.full(n, -1.0)
         now = bottom_mean(still, sample.weights, 0.3 * n, scale, 0.0)[0]
         lost.append((found[0] - found[1]) / (found[0] - now))
-    assert np.median(lost) < 1e-9
-    assert np.mean(lost) < 0.05
+    assert np.median(lost) < 0.01
+    assert np.mean(lost) < 0.1

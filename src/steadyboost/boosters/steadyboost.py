@@ -199,7 +199,8 @@ class SteadyBoostClassifier(BoostingClassifier):
         run.memo.follow(trees, round_)
         error = run.memo.error()
         stage = Stage(as_answers(trees), np.ones(1), 1.0, error, {"round": round_.t})
-        n_open = sum(tree is not None for tree in trees) // self._shape.width
+        firsts = (trees[self._shape.booster(fold).start] for fold in range(self._n_folds))
+        n_open = sum(tree is not None for tree in firsts)
         run.accept(stage, None, {"open_boosters": n_open})
         return False
 
@@ -272,8 +273,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         given label, too.
         """
         assert rows.numbers is not None
-        n = 1 + int(rows.numbers.max())
-        own = posterior[np.arange(len(rows)), rows.y]
+        n, own = rows.n_passed, posterior[np.arange(len(rows)), rows.y]
         self.label_scores_ = np.full(n, np.nan)
         self.label_scores_[rows.numbers] = own
         self._given = np.zeros(n, dtype=np.int32)

@@ -11,6 +11,7 @@ import steadyboost
 from steadyboost.cli.outputs import refuse
 
 DEFAULT_BOOSTER = "SteadyBoostClassifier"
+DEFAULT_SPREAD = "SoftmaxBoostClassifier"  # on a Dask cluster, where the former is not to be had
 LEARNERS = ("Tree", "Stump", "AttributeTest", "DecisionRule", "C45")
 WORDS = {"true": True, "false": False, "none": None, "null": None}
 OWN_OPTION = {

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steadyboost.cli.boosters import DEFAULT_BOOSTER, complete_booster, make_booster
+from steadyboost.cli.boosters import (
+    DEFAULT_BOOSTER,
+    DEFAULT_SPREAD,
+    complete_booster,
+    make_booster,
+)
 from steadyboost.cli.models import save_model
 from steadyboost.cli.options import (
     Categorical,
@@ -30,8 +35,13 @@ if TYPE_CHECKING:
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write the model (.sb).")]
 Booster = Annotated[
-    str,
-    typer.Option("--booster", "-b", help="Which booster.", autocompletion=complete_booster),
+    str | None,
+    typer.Option(
+        "--booster",
+        "-b",
+        help=f"Which booster; by default {DEFAULT_BOOSTER}, with --dask {DEFAULT_SPREAD}.",
+        autocompletion=complete_booster,
+    ),
 ]
 Learner = Annotated[
     str | None, typer.Option(help="Weak learner: Tree, Stump, AttributeTest, DecisionRule, C45.")
@@ -52,11 +62,19 @@ EarlyStopping = Annotated[
 ]
 
 
+Dask = Annotated[
+    str | None,
+    typer.Option(
+        help="Fit to a Parquet file or folder on a Dask cluster: a scheduler's address, or local."
+    ),
+]
+
+
 def fit(
     data: Data,
     target: Target = None,
     output: Output = Path("model.sb"),
-    booster: Booster = DEFAULT_BOOSTER,
+    booster: Booster = None,
     learner: Learner = None,
     rounds: Rounds = None,
     param: Params = None,
@@ -65,6 +83,7 @@ def fit(
     weights: Weights = None,
     ignore: Ignore = None,
     categorical: Categorical = None,
+    dask: Dask = None,
     seed: Seed = 0,
     jobs: Jobs = 0,
     json: Json = False,
@@ -73,7 +92,13 @@ def fit(
     """Learn a model from a table and write it to a file."""
     check_output(output, force, [".sb"])
     given = {"early_stopping": early_stopping, "random_state": seed, "n_jobs": jobs or -1}
-    model = make_booster(booster, learner, rounds, param or [], **given)
+    name = booster or (DEFAULT_BOOSTER if dask is None else DEFAULT_SPREAD)
+    model = make_booster(name, learner, rounds, param or [], **given)
+    if dask is not None:
+        fit_spread(
+            model, dask, data, target, output, weights, ignore, categorical, validation, json
+        )
+        return
     table = read_training(data, target, weights, ignore or [], categorical or [])
     if table.codes:
         model.set_params(categorical_features=[*table.found.categorical])
@@ -83,7 +108,39 @@ def fit(
     errors = train(model, data, target, table, validation)
     took = time.perf_counter() - start
     save_model(model, output, target)
-    report(model, table, errors, output, took, json)
+    report(model, table.found.as_dict(), errors, output, took, json)
+
+
+def fit_spread(
+    model: Any,
+    address: str,
+    data: Path,
+    target: str | None,
+    output: Path,
+    weights: str | None,
+    ignore: list[str] | None,
+    categorical: list[str] | None,
+    watched: Path | None,
+    json: bool,
+) -> None:
+    """The same on a cluster, to rows that are never all in one place."""
+    from steadyboost.callbacks import Monitor
+    from steadyboost.cli.spread import train_spread
+
+    model.set_params(callbacks=[Monitor(), *_progress()])
+    if categorical:
+        model.set_params(categorical_features=categorical)
+    start = time.perf_counter()
+    n_parts, features = train_spread(model, address, data, target, weights, ignore or [], watched)
+    took = time.perf_counter() - start
+    save_model(model, output, target)
+    if not json:
+        typer.echo(f"{data}: {n_parts} partitions, {len(features)} features")
+    last = model.history_[model.n_iter_ - 1]
+    names = {"training": "train_error", "validation": "val_error"}
+    errors = {name: last[key] for name, key in names.items() if key in last}
+    found = {"partitions": n_parts, "features": features}
+    report(model, found, errors, output, took, json)
 
 
 def read_training(
@@ -140,7 +197,12 @@ def _progress() -> list[Any]:
 
 
 def report(
-    model: Any, table: Table, errors: dict[str, float], output: Path, took: float, json: bool
+    model: Any,
+    found: dict[str, Any],
+    errors: dict[str, float],
+    output: Path,
+    took: float,
+    json: bool,
 ) -> None:
     """What was learnt, how long it took, and where it is."""
     noise = getattr(model, "noise_rate_", None)
@@ -154,7 +216,7 @@ def report(
                 "errors": errors,
                 "noise_rate": noise,
                 "seconds": round(took, 3),
-                "data": table.found.as_dict(),
+                "data": found,
             }
         )
         return

@@ -174,6 +174,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         with Workers(self.n_jobs) as workers:
             train, watched = self._split(without_weightless(sample), held_out)
             rows = self._training_rows(train, learner, workers, going_on)
+            rows.n_passed = len(labels)
             validation = None if watched is None else self._validation_rows(watched, workers)
             if not going_on:
                 self.tune(rows, learner)

@@ -3,14 +3,13 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from steadyboost.core.draws import draw_counts
 from steadyboost.core.history import History
+from steadyboost.core.rounds import Round, Seeds
 from steadyboost.core.rows import Block, Rows
 from steadyboost.core.scores import PERFECT, weighted_error, worth
 from steadyboost.core.stages import Stage
@@ -20,50 +19,6 @@ from steadyboost.learners.many import stacked
 if TYPE_CHECKING:
     from steadyboost.core.callbacks import Callback
     from steadyboost.core.estimator import BoostingClassifier
-
-
-class Seeds:
-    """The t-th draw of scikit-learn's own sequence: round t can be repeated on its own.
-
-    With the same ``random_state`` a scikit-learn tree gets the seed that scikit-learn's
-    AdaBoostClassifier would give it.
-    """
-
-    def __init__(self, seed: int):
-        self._source = np.random.RandomState(seed)
-        self._drawn: list[int] = []
-
-    def __getitem__(self, t: int) -> int:
-        while len(self._drawn) <= t:
-            self._drawn.append(int(self._source.randint(np.iinfo(np.int32).max)))
-        return self._drawn[t]
-
-
-@dataclass
-class Round:
-    """The number of a round, from 0, and its source of chance."""
-
-    t: int
-    seed: int
-
-    @cached_property
-    def rng(self) -> np.random.Generator:
-        """Draws of the loop and the booster; the weak learner has the seed to itself."""
-        return np.random.Generator(np.random.Philox(key=[self.seed, 1]))
-
-    def of(self, problem: int) -> "Round":
-        """The same round of one of several problems."""
-        draw = np.random.SeedSequence([self.seed, problem]).generate_state(1)[0]
-        return Round(self.t, int(draw >> 1))
-
-    def split(self, n: int) -> list["Round"]:
-        """The same round for each of n questions."""
-        draws = np.random.SeedSequence(self.seed).generate_state(n) >> 1
-        return [Round(self.t, int(draw)) for draw in draws]
-
-    def draw_counts(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
-        """How often each row is in a bootstrap drawn by the weights."""
-        return draw_counts(rows, weights, self.rng)
 
 
 def mean_info(asked: Sequence["Asked"]) -> dict[str, Any]:
@@ -286,20 +241,20 @@ class Boosting:
 
         rows.each(to_block)
 
-    def catch_up(self) -> None:
-        """Add the stages that wait to the scores of training rows."""
-        while self.waiting:
+    def catch_up(self, rows: Rows) -> None:
+        """Add the stages that wait, if these are training rows: others never wait."""
+        while self.waiting and rows is self.rows:
             stage = self.waiting.pop(0)
             self.add(self.rows, stage, stage.answer.votes(self.rows.data))
 
     def proba(self, rows: Rows) -> np.ndarray:
         """Class probabilities of rows as the scores stand."""
-        self.catch_up()
+        self.catch_up(rows)
         return np.concatenate(rows.each(lambda block: self.booster.probabilities(block.scores)))
 
     def error_on(self, rows: Rows) -> float:
         """Weighted share of rows that the ensemble gets wrong so far."""
-        self.catch_up()
+        self.catch_up(rows)
 
         def in_block(block: Block) -> np.ndarray:
             wrong = self.booster.wrong(block.scores, block.y)

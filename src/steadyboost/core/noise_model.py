@@ -17,7 +17,8 @@ from scipy.special import expit, logsumexp
 
 SMALLEST = 1e-3  # that a probability is taken for: no model knows better
 USUAL_WEIGHT = 0.5
-HOLD = 10.0  # rows' worth of belief in usual weights
+HOLD = 10.0  # rows' worth of belief that members weigh the same
+LOOSE = 0.5  # rows' worth of belief that they weigh as much as usual
 MOST_ROWS = 10_000  # that the weights are fitted to
 TINY = 1e-12
 UNMIX_STEPS = 30
@@ -148,30 +149,44 @@ def fit_weights(
     log_proba: np.ndarray, y: np.ndarray, row_weights: np.ndarray, fixed_rate: float | None
 ) -> tuple[np.ndarray, float]:
     """The likeliest weights and rate of labels that were drawn anew."""
-    n_models, n, k = log_proba.shape
-    at, share = np.arange(n), row_weights / row_weights.sum()
-    usual = np.log(USUAL_WEIGHT)
-
-    def cost(point: np.ndarray) -> tuple[float, np.ndarray]:
-        w = np.exp(point[:n_models])
-        rate = expit(point[-1]) if fixed_rate is None else fixed_rate
-        q = pool(log_proba, w)
-        own = q[at, y]
-        given = (1 - rate) * own + rate / k
-        pull = share * (1 - rate) * own / given  # of log q_y on the log-likelihood
-        mean = np.einsum("mnk,nk->mn", log_proba, q)
-        slope_w = w * ((log_proba[:, at, y] - mean) @ pull)
-        slope_rate = (share * (1 / k - own) / given).sum() * rate * (1 - rate)
-        off = point[:n_models] - usual
-        held = HOLD / n * (off @ off)
-        slope = np.append(2 * HOLD / n * off - slope_w, -slope_rate if fixed_rate is None else 0)
-        return float(held - share @ np.log(given)), slope
-
+    n_models, share = len(log_proba), row_weights / row_weights.sum()
     starts = STARTS if fixed_rate is None else (0.0,)
-    points = [np.append(np.full(n_models, usual), _logit(start)) for start in starts]
-    best = min((minimize(cost, point, jac=True) for point in points), key=lambda found: found.fun)
+    usual = np.full(n_models, np.log(USUAL_WEIGHT))
+    points = [np.append(usual, _logit(start)) for start in starts]
+    known = log_proba, y, share, fixed_rate
+    tries = (minimize(cost, point, args=known, jac=True) for point in points)
+    best = min(tries, key=lambda found: found.fun)
     rate = float(expit(best.x[-1])) if fixed_rate is None else fixed_rate
     return np.exp(best.x[:n_models]), rate
+
+
+def cost(
+    point: np.ndarray,
+    log_proba: np.ndarray,
+    y: np.ndarray,
+    share: np.ndarray,
+    fixed_rate: float | None,
+) -> tuple[float, np.ndarray]:
+    """What is least at the likeliest point, with its slope.
+
+    A point is the logarithms of the weights and the log-odds of the rate; rows have a ``share``.
+    """
+    n_models, n, k = log_proba.shape
+    w, at = np.exp(point[:n_models]), np.arange(n)
+    rate = expit(point[-1]) if fixed_rate is None else fixed_rate
+    q = pool(log_proba, w)
+    own = q[at, y]
+    given = (1 - rate) * own + rate / k
+    pull = share * (1 - rate) * own / given  # of log q_y on the log-likelihood
+    expected = np.einsum("mnk,nk->mn", log_proba, q)
+    slope_w = w * ((log_proba[:, at, y] - expected) @ pull)
+    slope_rate = (share * (1 / k - own) / given).sum() * rate * (1 - rate)
+    mean, usual = point[:n_models].mean(), np.log(USUAL_WEIGHT)
+    off = point[:n_models] - mean
+    held = (HOLD * off @ off + LOOSE * (mean - usual) ** 2) / n
+    pulled = 2 * (HOLD * off + LOOSE * (mean - usual) / n_models) / n
+    slope = np.append(pulled - slope_w, -slope_rate if fixed_rate is None else 0)
+    return float(held - share @ np.log(given)), slope
 
 
 def _logit(rate: float) -> float:

@@ -81,11 +81,12 @@ class Rows:
         """``n_outputs`` columns of scores, one per class by default; or ``scores``, by block.
 
         ``costs``, where a booster is given any: what each label costs in each row. ``numbers``:
-        the rows' places in what the user passed.
+        the rows' places among the ``n_passed`` that the user passed.
         """
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
         self.n_outputs = n_classes if n_outputs is None else n_outputs
-        self.sample_weight, self.costs, self.numbers = weights, costs, numbers
+        self.sample_weight, self.costs = weights, costs
+        self.numbers, self.n_passed = numbers, len(y)
         self.weights = np.empty(len(y))
         base = None if weights is None else np.log(weights)
         self.blocks = [

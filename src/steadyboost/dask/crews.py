@@ -110,10 +110,11 @@ class Abroad:
             home = workers.index(homes[k]) if homes[k] in workers else k % len(workers)
             groups[home].append((k, future))
         promises = [*train, *validation]
+        self.groups = [[(promises[k], k >= n) for k, _ in own] for own in groups]
+        self.actors = [None] * len(groups)
         for number, (address, own) in enumerate(zip(workers, groups, strict=True)):
-            self.groups.append([(promises[k], k >= n) for k, _ in own])
-            self.actors.append(None)
-            self._appoint(number, address, [(future, k >= n) for k, future in own])
+            with suppress(Lost):  # the first trip will notice
+                self._appoint(number, address, [(future, k >= n) for k, future in own])
 
     def _appoint(self, number: int, address: str, pieces: list[tuple[Any, bool]]) -> None:
         """Make the member of some pieces, each to be trained on or to be watched."""
@@ -123,7 +124,12 @@ class Abroad:
             make_member, number, train, watched, actor=True, workers=[address], pure=False
         )
         self.appointed.append(future)
-        self.actors[number] = future.result()
+        try:
+            self.actors[number] = future.result()
+        except Exception as error:
+            if address in self.client.nthreads():
+                raise
+            raise Lost([number]) from error
         self.homes[number] = address
 
     def call(self, method: str, message: bytes) -> list[bytes]:
@@ -135,6 +141,8 @@ class Abroad:
         return [answer for answer in answers if answer is not None]
 
     def _ask(self, number: int, method: str, message: bytes) -> Any:
+        if self.actors[number] is None:
+            return None
         try:
             return getattr(self.actors[number], method)(message)
         except RuntimeError:  # what Dask says of an actor that is lost
@@ -163,9 +171,9 @@ class Abroad:
     def replace(self, numbers: list[int]) -> None:
         """Load the partitions of lost members again, on workers that have none if there are any."""
         for number in numbers:
-            del self.homes[number]
+            self.homes.pop(number, None)
             self.actors[number] = None
-        for number in numbers:
+        for number in [k for k, actor in enumerate(self.actors) if actor is None]:
             workers = self._workers()
             free = [address for address in workers if address not in self.homes.values()]
             own = self.groups[number]

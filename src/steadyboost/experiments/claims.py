@@ -73,6 +73,7 @@ class Verdict:
         if self.state == "cannot be run":
             return f"cannot be run: {self.reason}"
         state = f"{self.state} in the quick version" if self.quick else self.state
+        state += ", as far as it was run" if self.ours.unknown else ""
         return f"{state}: holds in {self.ours.holds} of {self.ours.total}" + self._details()
 
     def _details(self) -> str:

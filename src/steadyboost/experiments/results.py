@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from steadyboost.experiments.plan import (
     Quantity,
 )
 
+NUMBER = re.compile(r"\d+(\.\d+)?")
 NOT_RUN = "not run yet"
 
 
@@ -125,13 +127,16 @@ class Results:
         return list(lines)
 
     def warnings(self) -> list[str]:
-        """What methods warned of, with the number of runs in which they did."""
-        counts: dict[tuple[str, str], int] = {}
+        """What methods warned of first, with the number of runs in which they did.
+
+        Warnings that differ in their numbers alone are one.
+        """
+        found: dict[tuple[str, str], list[str]] = {}
         for condition, runs in self.runs.items():
             for message in (m for run in runs.values() for m in run["warnings"]):
-                key = self.experiment.method(condition.method).label, message
-                counts[key] = counts.get(key, 0) + 1
-        return [f"{method}, in {n} runs: {message}" for (method, message), n in counts.items()]
+                key = self.experiment.method(condition.method).label, NUMBER.sub("#", message)
+                found.setdefault(key, []).append(message)
+        return [f"{key[0]}, in {len(own)} runs: {own[0]}" for key, own in found.items()]
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from steadyboost.learners.base import Data, Pieces, Question, Threads, sums_before
+from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.many import stacked
+from steadyboost.learners.pieces import sample, whole
 from steadyboost.trees.many import grow_many
 from steadyboost.trees.prediction import take
-from steadyboost.trees.sharded import Run, add_up
+from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import GrownTree, Growth, Space, Sums, grow_tree, one_by_one, parts
 
 FEW_ROWS = 0.5  # share of the rows below which the others are left out
@@ -179,7 +180,7 @@ class Tree(BaseEstimator):
         growth, space = self.growth(), data.once(make_space)
         n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         if question.edges is None:
-            total = self._whole(data, weights, rows, threads)
+            total = whole(data, weights, rows, threads)
             sums = Sums.of_labels(
                 question.targets,
                 weights,
@@ -192,7 +193,7 @@ class Tree(BaseEstimator):
         else:
             growth = replace(growth, criterion=CRITERION[question.form])
             edges = question.edges if counts is None else question.edges * counts[:, None]
-            sums = Sums.of_channels(edges, self._whole(data, np.abs(edges), None, threads))
+            sums = Sums.of_channels(edges, whole(data, np.abs(edges), None, threads))
         tree, leaves = grow_tree(
             data.binned,
             sums,
@@ -223,17 +224,6 @@ class Tree(BaseEstimator):
         answers = [TreeAnswer(tree, tree.label.astype(np.int32)) for tree in trees]
         return answers, stacked(threads.run(lambda own: own.votes(data), answers), len(data))
 
-    def _whole(
-        self, data: Data, masses: np.ndarray, rows: np.ndarray | None, threads: Threads
-    ) -> float | None:
-        """The total over all machines; None where there is one."""
-        if data.pieces is None:
-            return None
-        used = masses if rows is None else masses[rows]
-        pieces = data.pieces if rows is None else data.pieces.take(rows)
-        sums = [float(used[start:stop].sum()) for _, start, stop in pieces.spans]
-        return threads.meet(sums, add_up, pieces.numbers)
-
     def _draw(
         self, data: Data, counts: np.ndarray | None, seed: int, threads: Threads
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
@@ -244,26 +234,11 @@ class Tree(BaseEstimator):
             rng = np.random.default_rng(seed)
             if self.max_samples is not None and self.max_samples < 1:
                 rows = np.arange(len(data)) if rows is None else rows
-                rows = self._sample(rows, data.pieces, rng, threads)
+                rows = sample(self.max_samples, rows, data, rng, threads)
             n_drawn = self._n_features(n_features)
             if n_drawn < n_features:
                 features = np.sort(rng.choice(n_features, n_drawn, replace=False))
         return rows, features
-
-    def _sample(
-        self, rows: np.ndarray, pieces: Pieces | None, rng: np.random.Generator, threads: Threads
-    ) -> np.ndarray:
-        """The share of the rows, of all machines, that is drawn; those of this one."""
-        spans = (Pieces.one(len(rows)) if pieces is None else pieces.take(rows)).spans
-        sizes, numbers = [stop - start for _, start, stop in spans], [k for k, _, _ in spans]
-        starts, n_all = sums_before(threads, sizes, numbers)
-        n_drawn = max(1, round(self.max_samples * n_all))
-        drawn = np.sort(rng.choice(n_all, n_drawn, replace=False, shuffle=False))
-        kept = [
-            rows[first + drawn[slice(*np.searchsorted(drawn, [begin, begin + n]))] - begin]
-            for (_, first, _), begin, n in zip(spans, starts, sizes, strict=True)
-        ]
-        return np.concatenate(kept)
 
     def _n_features(self, n_features: int) -> int:
         wanted = self.max_features

@@ -1,6 +1,7 @@
 """Which labels look wrong."""
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral
@@ -16,7 +17,7 @@ from steadyboost.core.inputs import check_labels, check_weights, class_indices
 from steadyboost.core.label_table import LabelTable
 from steadyboost.core.noise_model import fit_noise_model
 from steadyboost.core.rows import Rows
-from steadyboost.learners.prepare import Encoder, categorical_mask
+from steadyboost.learners.prepare import as_frame, categories_of
 
 
 @dataclass(frozen=True)
@@ -164,7 +165,8 @@ def audit(
         mass = np.ones(len(labels)) if weights is None else weights
         model = fit_noise_model(unseen[None], codes, mass)
         q = model.true_proba(unseen[None])
-        found = q, model.by_label(q, codes), model.transition
+        posterior = np.where(mass[:, None] > 0, model.by_label(q, codes), np.nan)
+        found = q, posterior, model.transition
     q, posterior, matrix = found
     scores = posterior[np.arange(len(codes)), codes]
     judged = np.isfinite(scores)
@@ -211,12 +213,12 @@ def _unseen(
 ) -> np.ndarray:
     """Probabilities of the classes from models that have not seen the row."""
     params = None if weights is None else {"sample_weight": weights}
-    if cv == "oob":
+    if isinstance(cv, str) and cv == "oob":
         model = clone(estimator).set_params(oob_score=True).fit(X, y, **(params or {}))
         proba = np.asarray(model.oob_decision_function_, dtype=float)
         known = np.isfinite(proba).all(axis=1, keepdims=True)
         return np.where(known, proba, 1 / proba.shape[1])
-    if isinstance(cv, int):
+    if isinstance(cv, Integral):
         cv = StratifiedKFold(cv, shuffle=True, random_state=seed)
     return cross_val_predict(
         estimator, X, y, cv=check_cv(cv, y, classifier=True), method="predict_proba",
@@ -239,12 +241,25 @@ def conflicting(X: Any, codes: np.ndarray) -> list[np.ndarray]:
 def _equal_rows(X: Any) -> np.ndarray:
     """A number for each row, the same for equal ones."""
     if issparse(X):
-        table = X.tocsr().sorted_indices()
+        table = X.tocsr().copy()
+        table.sum_duplicates()
+        table.eliminate_zeros()
         bounds = zip(table.indptr[:-1], table.indptr[1:], strict=True)
-        keys = [(table.indices[a:b].tobytes(), table.data[a:b].tobytes()) for a, b in bounds]
+        return _numbered(
+            (table.indices[a:b].tobytes(), table.data[a:b].tobytes()) for a, b in bounds
+        )
+    frame = as_frame(X)
+    if frame is None:
+        table = np.asarray(X)
+        columns = [table[:, f] for f in range(table.shape[1])]
     else:
-        encoded = Encoder.learn(X, categorical_mask(X, "from_dtype")).encode(X)
-        dense = np.asarray(encoded, dtype=np.float64) + 0.0  # -0.0 is 0.0
-        keys = [row.tobytes() for row in np.where(np.isnan(dense), np.nan, dense)]
+        columns = [categories_of(frame[:, f]) for f in range(len(frame.columns))]
+    codes = np.column_stack([_numbered(column.tolist()) for column in columns])
+    return _numbered(row.tobytes() for row in codes)
+
+
+def _numbered(values: Iterable[Any]) -> np.ndarray:
+    """The same number for equal values, and one for all gaps."""
     numbers: dict[Any, int] = {}
-    return np.array([numbers.setdefault(key, len(numbers)) for key in keys])
+    known = (None if value != value else value for value in values)
+    return np.array([numbers.setdefault(value, len(numbers)) for value in known])

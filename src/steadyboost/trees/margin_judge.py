@@ -27,11 +27,7 @@ from steadyboost.trees.standing import Sample, Standing
 EXACT_WORK = 4_000_000  # rows times searches up to which every cut is searched
 NEAR = 1.25  # steps within this factor are the same to a bound
 MOST_LISTS = 3  # how often cuts are put in order again
-FIRST_STEPS = (
-    1 / 256,
-    1 / 64,
-    1 / 16,
-)  # probes before there is a step, in units of the scale
+FIRST_STEPS = (1 / 64, 1 / 16, 1 / 4)  # parts of the scale, where there is no step yet
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 Rows = tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]  # scores, labels, standing

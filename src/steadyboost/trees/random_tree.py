@@ -17,6 +17,7 @@ from steadyboost.trees.tree import GrownTree
 
 FEW = 24  # rows that are sorted by insertion
 PLACES = 257  # of bins in order, one of them for gaps
+NOTHING = 1e-12  # share of a node's mass that is lost in rounding
 MOST_FEATURES = 1024  # that a tree of a sparse table chooses from
 
 
@@ -105,7 +106,8 @@ def _best_cut(column, place, labels, weights, order, totals, min_leaf, left):
     best, cut = -np.inf, -1
     right = totals.copy()
     left[:] = 0
-    left_mass, right_mass = 0.0, totals.sum()
+    whole = totals.sum()
+    left_mass, right_mass = 0.0, whole
     left_squares, right_squares = 0.0, (totals * totals).sum()
     m = len(order)
     for k in range(m - 1):
@@ -118,6 +120,8 @@ def _best_cut(column, place, labels, weights, order, totals, min_leaf, left):
         right_mass -= w
         here = place[column[order[k]]]
         if here == place[column[order[k + 1]]] or k + 1 < min_leaf or m - k - 1 < min_leaf:
+            continue
+        if min(left_mass, right_mass) <= NOTHING * whole:
             continue
         score = left_squares / left_mass + right_squares / right_mass
         if score > best:
@@ -147,7 +151,10 @@ def _random_cut(column, place, labels, weights, own, totals, min_leaf, left, sta
         mass += left[c]
         squares += left[c] * left[c]
         others += (totals[c] - left[c]) ** 2
-    return cut, squares / mass + others / (totals.sum() - mass)
+    whole = totals.sum()
+    if min(mass, whole - mass) <= NOTHING * whole:
+        return -1, -1.0
+    return cut, squares / mass + others / (whole - mass)
 
 
 @inner

@@ -245,11 +245,10 @@ def grow_tree(
     """
     space = space or Space()
     n_used = binned.n_rows if rows is None else len(rows)
-    total = sums.total(None if rows is None else rows.astype(np.int32))
-    n_all = n_used
+    counted = np.append(sums.total(None if rows is None else rows.astype(np.int32)), n_used)
     if meet is not None:
-        counted = meet([np.append(total, n_used)], add_up)
-        total, n_all = counted[:-1], int(counted[-1])
+        counted = meet([counted], add_up)
+    total, n_all = counted[:-1], int(counted[-1])
     tree = empty_tree(growth.capacity(n_all), sums.n_channels)
     tree[3][0] = total
     mass = total.sum() if growth.criterion in ("gini", "entropy", "error") else total[-1]
@@ -268,16 +267,15 @@ def grow_tree(
         numbers[at] = np.arange(at.start, at.stop, dtype=np.int32) if rows is None else rows[at]
         return Shard(bins, arrays, numbers[at], scratch[at], sums.n_channels)
 
-    if n_shards > 1 or meet is not None:
+    if meet is not None:
         shards = run(start_shard, parts(n_used, n_shards))
-        grower = ShardedGrowth(shards, rule, limits, run)
-        if meet is not None:
-            grower = SpreadGrowth(shards, rule, limits, run, n_cells, meet)
-        n_nodes = grower.grow(tree, leaf)
+        n_nodes = SpreadGrowth(shards, rule, limits, run, n_cells, meet).grow(tree, leaf)
+    elif n_shards > 1:
+        shards = run(start_shard, parts(n_used, n_shards))
+        n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf)
     else:
         numbers[:] = np.arange(n_used, dtype=np.int32) if rows is None else rows
-        span = np.empty((len(tree[0]), 2), dtype=np.int64)
-        span[0] = 0, n_used
+        span = np.array([[0, n_used]]).repeat(len(tree[0]), axis=0)
         n_nodes = grow(bins, arrays, numbers, scratch, rule, limits, tree, span, leaf)
     grown = GrownTree.from_growth(tree, n_nodes)
     return grown, leaf if rows is None else binned.leaves(grown)

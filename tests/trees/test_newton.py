@@ -1,0 +1,116 @@
+"""Trees of Newton's steps are those of the general growth, and their leaves hold the steps."""
+
+import numpy as np
+import pytest
+from reference.tree_cases import bins_in, pack, random_columns
+from scipy.sparse import csr_array
+
+from steadyboost.learners.prepare import Binner
+from steadyboost.trees.newton import grow_steps
+from steadyboost.trees.tree import Growth, Sums, grow_tree
+
+GROWTHS = [
+    Growth("newton", max_leaf_nodes=8, min_samples_leaf=5, l2=1.0),
+    Growth("newton", max_depth=3),
+    Growth("newton", max_leaf_nodes=4, l2=0.1),
+]
+each_growth = pytest.mark.parametrize("growth", GROWTHS, ids=repr)
+KINDS = [{"numeric": 4, "gappy": 0}, {"numeric": 2, "gappy": 2, "categorical": 2}]
+
+
+def case(kinds, n=200, n_trees=3, seed=0):
+    """Binned rows with gradients and curvatures that depend on them."""
+    rng = np.random.default_rng(seed)
+    columns = random_columns(rng, n, **kinds)
+    signal = np.sin(columns[0].bins)[:, None] + np.cos(columns[1].bins)[:, None]
+    gradients = np.asfortranarray(rng.normal(size=(n, n_trees)) + signal)
+    return pack(columns), gradients, np.asfortranarray(rng.uniform(0.1, 1, (n, n_trees)))
+
+
+def all_rows(binned):
+    return np.arange(binned.n_rows, dtype=np.int32)
+
+
+def steps_of_rows(leaves, gradients, curvatures, rows, l2, n_nodes):
+    """-G / (H + l2) of each leaf, row by row."""
+    g, h = np.zeros(n_nodes), np.zeros(n_nodes)
+    for i in rows:
+        g[leaves[i]] += gradients[i]
+        h[leaves[i]] += curvatures[i]
+    return np.divide(-g, h + l2, out=np.zeros(n_nodes), where=h > 0)
+
+
+def assert_same_splits(tree, other):
+    np.testing.assert_array_equal(tree.feature, other.feature)
+    np.testing.assert_array_equal(tree.children, other.children)
+    assert [bins_in(s) for s in tree.left_set] == [bins_in(s) for s in other.left_set]
+    assert tree.depth == other.depth
+
+
+@each_growth
+@pytest.mark.parametrize("kinds", KINDS, ids=["numbers", "all"])
+def test_they_are_the_trees_of_the_general_growth(growth, kinds):
+    binned, gradients, curvatures = case(kinds)
+    trees = grow_steps(binned, gradients, curvatures, all_rows(binned), None, growth)
+    for tree, g, h in zip(trees, gradients.T, curvatures.T, strict=True):
+        other, leaves = grow_tree(binned, Sums.of_channels(np.column_stack([g, h])), growth)
+        assert len(tree.feature) > 1
+        assert_same_splits(tree, other)
+        np.testing.assert_allclose(tree.gain, other.gain, rtol=0, atol=1e-10)
+        np.testing.assert_array_equal(binned.leaves(tree), leaves)
+        steps = steps_of_rows(leaves, g, h, all_rows(binned), growth.l2, len(tree.feature))
+        leaf = tree.is_leaf
+        np.testing.assert_allclose(tree.value[leaf, 0], steps[leaf], rtol=0, atol=1e-10)
+
+
+@each_growth
+def test_only_listed_rows_and_features_count(growth):
+    binned, gradients, curvatures = case(KINDS[1])
+    rows, features = all_rows(binned)[::3], np.array([0, 2, 5])
+    trees = grow_steps(binned, gradients, curvatures, rows, features, growth)
+    spoilt = gradients.copy(order="F")
+    spoilt[np.setdiff1d(all_rows(binned), rows)] = 1e6
+    again = grow_steps(binned, spoilt, curvatures, rows, features, growth)
+    for j, (tree, other) in enumerate(zip(trees, again, strict=True)):
+        assert_same_splits(tree, other)
+        np.testing.assert_array_equal(tree.value, other.value)
+        assert set(tree.feature[~tree.is_leaf].tolist()) <= {0, 2, 5}
+        leaves = binned.leaves(tree)
+        steps = steps_of_rows(
+            leaves, gradients[:, j], curvatures[:, j], rows, growth.l2, len(tree.feature)
+        )
+        own = np.unique(leaves[rows])
+        np.testing.assert_allclose(tree.value[own, 0], steps[own], rtol=0, atol=1e-10)
+        assert np.bincount(leaves[rows])[own].min() >= growth.min_samples_leaf
+
+
+def test_a_tree_does_not_depend_on_those_beside_it():
+    binned, gradients, curvatures = case(KINDS[0])
+    together = grow_steps(binned, gradients, curvatures, all_rows(binned), None, GROWTHS[0])
+    for j, tree in enumerate(together):
+        own = [np.asfortranarray(part[:, j : j + 1]) for part in (gradients, curvatures)]
+        (alone,) = grow_steps(binned, *own, all_rows(binned), None, GROWTHS[0])
+        assert_same_splits(tree, alone)
+        np.testing.assert_array_equal(tree.value, alone.value)
+
+
+def test_sparse_and_dense_tables_give_the_same_trees():
+    rng = np.random.default_rng(0)
+    X = rng.poisson(0.4, (150, 7)).astype(float)
+    gradients = np.asfortranarray(rng.normal(size=(150, 2)) + X[:, :1] - X[:, 1:2])
+    curvatures = np.asfortranarray(rng.uniform(0.1, 1, (150, 2)))
+    rows, grown = np.arange(0, 150, 2, dtype=np.int32), []
+    for table in (X, csr_array(X)):
+        binned = Binner.learn(table, np.zeros(7, dtype=bool)).bin(table)
+        grown.append(grow_steps(binned, gradients, curvatures, rows, np.arange(6), GROWTHS[0]))
+    for tree, other in zip(*grown, strict=True):
+        assert_same_splits(tree, other)
+        np.testing.assert_array_equal(tree.value, other.value)
+
+
+def test_gradients_of_nothing_make_a_leaf_without_a_step():
+    binned, gradients, _ = case(KINDS[0])
+    nothing = np.zeros_like(gradients)
+    for tree in grow_steps(binned, nothing, nothing, all_rows(binned), None, GROWTHS[0]):
+        assert tree.is_leaf.all()
+        np.testing.assert_array_equal(tree.value, 0)
