@@ -19,7 +19,7 @@ from steadyboost.noise import audit
 
 sentences = np.asarray(load("sentiment_crowd", "train")[0])[:, 0]
 labels = human_labels("sentiment_crowd")
-rows = np.random.default_rng(0).permutation(len(labels))[:2000]
+rows = np.random.default_rng(0).permutation(len(labels))[:1500]
 given = labels["y_one_annotator"].to_numpy()[rows]
 true = labels["y_true"].to_numpy()[rows]
 is_wrong = given != true
@@ -42,7 +42,7 @@ X = make_pipeline(words, TruncatedSVD(50, random_state=0)).fit_transform(sentenc
 # that a list in random order would have.
 
 # %%
-found = audit(X, given, SteadyBoostClassifier(n_estimators=60, random_state=0))
+found = audit(X, given, SteadyBoostClassifier(n_estimators=40, random_state=0))
 print(f"estimated share of wrong labels: {found.noise_rate:.1%}")
 for n in (20, 50, 100, 200):
     share = is_wrong[found.table.row[:n]].mean()
