@@ -178,7 +178,7 @@ def test_a_judge_without_bags_cannot_judge_out_of_bag():
 
 
 def test_bad_weights_are_refused():
-    with pytest.raises(ValueError, match="sample_weight"):
+    with pytest.raises(ValueError, match="weight"):
         audit(X, Y, sample_weight=np.zeros(len(Y)))
 
 
