@@ -132,11 +132,12 @@ def curve_picture(frame: pd.DataFrame, path: Path) -> None:
     table = 100 * own.pivot_table(index=own["rate"].astype(float), columns="method", values="error")
     figure, ax = plt.subplots(figsize=(7, 4.5), layout="constrained")
     shown = table.iloc[-1].sort_values().index
-    for name in shown:
+    for place, name in enumerate(shown):
         ours = name == OURS
         ax.plot(
             100 * table.index, table[name], label=name, marker="o", markersize=3,
             linewidth=2.5 if ours else 1, color="#0b5fa5" if ours else None, zorder=2 + ours,
+            linestyle="-" if place < 8 else "--",
         )  # fmt: skip
     ax.set_xlabel("Wrong training labels, %")
     ax.set_ylabel("Mean error on clean test rows, %")

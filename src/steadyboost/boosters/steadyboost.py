@@ -51,8 +51,10 @@ class SteadyBoostClassifier(BoostingClassifier):
         Rows that each of these leaves must have.
     l2_regularization : float, default=1.0
         Added to the curvature of each leaf.
-    max_samples, max_features : float, default=0.7
-        Shares of the rows and of the features that each round of a booster draws.
+    max_samples : float, default=0.7
+        Share of the rows that each round of a booster draws.
+    max_features : float, default=0.7
+        Share of the features that each round of a booster draws.
     n_folds : int, default=5
         Boosters, each of which leaves out a fold.
     patience : int, default=8

@@ -1,6 +1,7 @@
 """The description of the parameters that all boosters share, written once."""
 
 import re
+from collections.abc import Sequence
 
 SHARED_PARAMETERS = """\
 estimator : object, default=None
@@ -73,9 +74,14 @@ bits_ : ndarray of shape (k, problems)
         On which side of each problem a class is."""
 
 
-def with_shared_parameters(doc: str) -> str:
-    """Fill in the shared parameters, but for those that the booster describes itself."""
+def with_shared_parameters(doc: str, without: Sequence[str] = ()) -> str:
+    """Fill in the shared parameters, but for those that the booster describes or does without."""
     doc = doc.replace("{strategy}", STRATEGY).replace("{bits}", BITS)
     entries = re.split(r"\n    (?=\w)", SHARED_PARAMETERS)
-    others = [entry for entry in entries if f"\n    {entry.split(' :')[0]} :" not in doc]
+    named = {entry.split(" :")[0]: entry for entry in entries}
+    others = [
+        entry
+        for name, entry in named.items()
+        if name not in without and f"\n    {name} :" not in doc
+    ]
     return doc.replace("{shared_parameters}", "\n    ".join(others))

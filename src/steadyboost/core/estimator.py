@@ -60,7 +60,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.__doc__:
-            cls.__doc__ = with_shared_parameters(cls.__doc__)
+            cls.__doc__ = with_shared_parameters(cls.__doc__, cls.does_without)
         if "__init__" in cls.__dict__:
             cls.__init__.__signature__ = _full_signature(cls)  # type: ignore[attr-defined]
 
