@@ -97,7 +97,7 @@ def test_output_codes_of_binary_boosters(strategy):
         WeightBoostClassifier(regularizer="inverse_polynomial", power=2.5, n_estimators=5),
         WeightBoostClassifier(strategy="exhaustive", normalize=None, n_estimators=5),
     ],
-    ids=lambda model: f"{type(model).__name__}-{id(model) % 97}",
+    ids=["vector", "shared", "soft-max", "beta-0", "polynomial", "exhaustive"],
 )
 def test_variants(model):
     X, y = problem(300, 4)
