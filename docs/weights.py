@@ -85,6 +85,11 @@ class Trace:
         return np.array([weights[rows].sum() / weights.sum() for weights in self.by_round])
 
 
+def weighing():
+    """The boosters that weigh rows: SteadyBoost does not."""
+    return {name: cls for name, cls in boosters().items() if "estimator" not in cls.does_without}
+
+
 def gaussians(n, seed):
     truth = np.arange(n) % len(CENTRES)
     noise = np.random.default_rng(seed).normal(size=(n, CENTRES.shape[1]))
@@ -113,7 +118,7 @@ def pairs_to_draw(toy, rounds, names):
     SAMME is the one that others are set against; itself, against SAMME on the right labels.
     """
     samme = train(BASELINE, SAMMEClassifier, toy, toy.labels, rounds)
-    for name, cls in ((name, boosters()[name]) for name in names):
+    for name, cls in ((name, weighing()[name]) for name in names):
         if cls is SAMMEClassifier:
             clean = train(BASELINE, cls, toy, toy.truth, rounds)
             relabelled = [
@@ -224,7 +229,7 @@ def main():
         "--output", type=Path, default=Path(__file__).parent / "images", help="folder of pictures"
     )
     parser.add_argument(
-        "--only", nargs="+", choices=boosters(), default=list(boosters()), help="boosters [all]"
+        "--only", nargs="+", choices=weighing(), default=list(weighing()), help="boosters [all]"
     )
     options = parser.parse_args()
     toy = Toy.draw(0)

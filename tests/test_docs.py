@@ -74,9 +74,10 @@ def test_weights_are_drawn_for_every_booster(tmp_path, monkeypatch, capsys):
     arguments = ["weights.py", "--rounds", "3", "--draws", "1", "--output", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", arguments)
     runpy.run_path(str(DOCS / "weights.py"), run_name="__main__")
-    names = [name.lower().replace(".", "-") for name in boosters()]
+    drawn = [name for name, cls in boosters().items() if "estimator" not in cls.does_without]
+    names = [name.lower().replace(".", "-") for name in drawn]
     assert sorted(path.stem for path in tmp_path.iterdir()) == sorted(
         f"weights-{name}" for name in names
     )
     printed = capsys.readouterr().out
-    assert [name for name in boosters() if f"\n{name}" not in printed] == []
+    assert [name for name in drawn if f"\n{name}" not in printed] == []

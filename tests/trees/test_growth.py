@@ -343,7 +343,7 @@ def test_shares_are_of_the_rows_in_use():
     rows = np.arange(0, 100, 3)
     sums = Sums.of_labels(labels, weights, 3, rows)
     tree, _ = grow_tree(pack(columns), sums, Growth(max_depth=3), rows=rows)
-    assert tree.value[tree.is_leaf].sum() == pytest.approx(1, abs=1e-14)
+    assert tree.value[tree.is_leaf].sum() == pytest.approx(1, abs=1e-11)  # totals have 40 bits
 
 
 def test_growth_leaves_its_arguments_as_they_were():

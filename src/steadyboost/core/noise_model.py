@@ -16,7 +16,7 @@ from scipy.optimize import minimize
 from scipy.special import expit, logsumexp
 
 SMALLEST = 1e-3  # that a probability is taken for: no model knows better
-USUAL_WEIGHT = 0.5
+USUAL_WEIGHT = 1.5  # of all members together
 HOLD = 10.0  # rows' worth of belief that members weigh the same
 LOOSE = 0.5  # rows' worth of belief that they weigh as much as usual
 MOST_ROWS = 10_000  # that the weights are fitted to
@@ -151,7 +151,7 @@ def fit_weights(
     """The likeliest weights and rate of labels that were drawn anew."""
     n_models, share = len(log_proba), row_weights / row_weights.sum()
     starts = STARTS if fixed_rate is None else (0.0,)
-    usual = np.full(n_models, np.log(USUAL_WEIGHT))
+    usual = np.full(n_models, np.log(USUAL_WEIGHT / n_models))
     points = [np.append(usual, _logit(start)) for start in starts]
     known = log_proba, y, share, fixed_rate
     tries = (minimize(cost, point, args=known, jac=True) for point in points)
@@ -181,7 +181,7 @@ def cost(
     expected = np.einsum("mnk,nk->mn", log_proba, q)
     slope_w = w * ((log_proba[:, at, y] - expected) @ pull)
     slope_rate = (share * (1 / k - own) / given).sum() * rate * (1 - rate)
-    mean, usual = point[:n_models].mean(), np.log(USUAL_WEIGHT)
+    mean, usual = point[:n_models].mean(), np.log(USUAL_WEIGHT / n_models)
     off = point[:n_models] - mean
     held = (HOLD * off @ off + LOOSE * (mean - usual) ** 2) / n
     pulled = 2 * (HOLD * off + LOOSE * (mean - usual) / n_models) / n

@@ -1,6 +1,19 @@
 """Label noise: ways to make it, and to find it."""
 
-from steadyboost.noise.auditing import LabelAudit, audit
+from typing import TYPE_CHECKING, Any
+
 from steadyboost.noise.corruption import corrupt
 
+if TYPE_CHECKING:
+    from steadyboost.noise.auditing import LabelAudit, audit
+
 __all__ = ["LabelAudit", "audit", "corrupt"]
+
+
+def __getattr__(name: str) -> Any:
+    """An audit needs scikit-learn, noise does not: it loads on first use."""
+    if name in ("LabelAudit", "audit"):
+        from steadyboost.noise import auditing
+
+        return getattr(auditing, name)
+    raise AttributeError(f"module 'steadyboost.noise' has no attribute {name!r}")
