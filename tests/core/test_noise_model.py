@@ -65,7 +65,7 @@ def test_rows_weigh_as_if_they_were_repeated():
     y = noisy(y, symmetric(0.3, 4))
     times = np.random.default_rng(0).integers(1, 4, size=300)
     known = logs(proba)
-    point = np.array([*np.log([USUAL_WEIGHT] * 2), -1.0])  # where odd weights cost nothing
+    point = np.array([*np.log([USUAL_WEIGHT / 2] * 2), -1.0])  # where odd weights cost nothing
     weighed = cost(point, known, y, times / times.sum(), None)[0]
     again = np.repeat(known, times, axis=1), np.repeat(y, times)
     repeated = cost(point, *again, np.full(times.sum(), 1 / times.sum()), None)[0]
