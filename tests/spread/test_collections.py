@@ -152,7 +152,7 @@ BAD = [
     (lambda: (cut(X, [240]), Y), "y is of type ndarray"),
     (lambda: (cut(X, [240]), None), "requires y"),
     (lambda: (in_parts(frame(), [240])[["number"]], cut(Y, [100, 140])), "y has 2 partitions"),
-    (lambda: (cut(X, [100, 140]), in_parts(frame(), [140, 100])["label"]), "in partition 0"),
+    (lambda: (cut(X, [100, 140]), in_parts(frame(), [140, 100])["label"]), "in partition [01]"),
     (lambda: (cut(X, [240]), cut(Y, [240]), cut(-WEIGHTS, [240])), "[Nn]egative"),
     (lambda: (cut(X, [240]), cut(Y, [240]), cut(0 * WEIGHTS, [240])), "positive weight"),
     (lambda: (cut(np.where(X > 1, np.inf, X), [240]), cut(Y, [240])), "infinity"),
