@@ -51,7 +51,7 @@ def run_with_progress(rounds: int, noise: float, seed: int) -> list["Result"]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from steadyboost.demo import boosters, run
+    from steadyboost.demo import boosters, compiling_ahead, run
 
     total = rounds * (1 + len(boosters()))
     console = Console(stderr=True)
@@ -64,4 +64,5 @@ def run_with_progress(rounds: int, noise: float, seed: int) -> list["Result"]:
         def tell(what: str, newly_done: int) -> None:
             bar.update(task, description=what, advance=newly_done)
 
-        return list(run(rounds, noise, seed, tell))
+        with compiling_ahead(noise, seed):
+            return list(run(rounds, noise, seed, tell))
