@@ -36,6 +36,7 @@ class Block:
     y: np.ndarray
     base: np.ndarray | None  # log of the user's weights
     scores: np.ndarray
+    own: np.ndarray | None = None  # scores of own labels, where these follow at once, others later
     raised: RaisedScores | None = None  # where a booster weighs (row, label) pairs
     memory: np.ndarray | None = None  # where a booster keeps more of a row than its scores
 
@@ -63,6 +64,10 @@ def scale_of(raised: Sequence[tuple[float, float]]) -> tuple[float, float]:
     return float(tops.max()), float(np.exp(tops - tops.max()) @ sums)
 
 
+def nothing_waits() -> None:
+    """The scores of most rows are always up to date."""
+
+
 class Rows:
     """Data, labels and the running state of boosting on them."""
 
@@ -87,6 +92,7 @@ class Rows:
         self.n_outputs = n_classes if n_outputs is None else n_outputs
         self.sample_weight, self.costs = weights, costs
         self.numbers, self.n_passed = numbers, len(y)
+        self.catch_up: Callable[[], None] = nothing_waits
         self.weights = np.empty(len(y))
         base = None if weights is None else np.log(weights)
         self.blocks = [
@@ -176,6 +182,11 @@ class Rows:
         """The error, or that of half a row if it is none."""
         return max(PERFECT, 1 / (2 * self.mass)) if error <= PERFECT else error
 
+    def keep_own(self) -> None:
+        """Keep the scores of own labels apart from here on."""
+        for block in self.blocks:
+            block.own = np.zeros(len(block))
+
     def keep_raised(self) -> None:
         """Keep the exponentials of the scores up to date from here on."""
         for block in self.blocks:
@@ -183,6 +194,7 @@ class Rows:
 
     @property
     def scores(self) -> np.ndarray:
+        self.catch_up()
         return np.concatenate([block.scores for block in self.blocks])
 
     def weigh(self, log_weights: Callable[[Block], np.ndarray]) -> None:
