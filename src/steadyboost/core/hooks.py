@@ -104,6 +104,7 @@ class Hooks:
     def weigh_block(self, block: Block) -> np.ndarray:
         """Logarithms of the weights of a block of rows."""
         if block.own is not None:
+            block.follow()
             return self.log_weights(block.own[:, None], np.zeros_like(block.y))
         return self.log_weights(block.scores, block.y)
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from steadyboost.core.history import History
 from steadyboost.core.rounds import Round, Seeds
 from steadyboost.core.rows import Block, Rows
-from steadyboost.core.scores import PERFECT, follow_own, weighted_error, worth
+from steadyboost.core.scores import PERFECT, weighted_error, worth
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.many import stacked
@@ -260,9 +260,10 @@ class Boosting:
         rows.each(to_block)
 
     def follow(self, stage: Stage, votes: np.ndarray) -> None:
-        """Add a stage to the training rows' scores of their own labels."""
-        points = stage.step * stage.code
-        self.rows.each(lambda at: follow_own(points, votes[at.rows], at.y, at.own))
+        """Add a stage to the training rows' scores of their own labels, when they are weighed."""
+        for block in self.rows.blocks:
+            block.follow()
+            block.late = stage.step * stage.code, votes
 
     def catch_up(self) -> None:
         """Add the stages that wait to the scores of training rows."""

@@ -16,7 +16,7 @@ import numpy as np
 
 from steadyboost.core.inputs import split_off
 from steadyboost.core.raised import RaisedScores
-from steadyboost.core.scores import PERFECT
+from steadyboost.core.scores import PERFECT, follow_own
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data, Pieces, first_of, sums_before
 from steadyboost.trees.sharded import add_up
@@ -37,11 +37,19 @@ class Block:
     base: np.ndarray | None  # log of the user's weights
     scores: np.ndarray
     own: np.ndarray | None = None  # scores of own labels, where these follow at once, others later
+    late: tuple[np.ndarray, np.ndarray] | None = None  # points and votes to be added to those
     raised: RaisedScores | None = None  # where a booster weighs (row, label) pairs
     memory: np.ndarray | None = None  # where a booster keeps more of a row than its scores
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def follow(self) -> None:
+        """Add what is late to the scores of own labels."""
+        if self.late is not None and self.own is not None:
+            points, votes = self.late
+            follow_own(points, votes[self.rows], self.y, self.own)
+            self.late = None
 
 
 def stretches(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
@@ -88,6 +96,7 @@ class Rows:
         ``costs``, where a booster is given any: what each label costs in each row. ``numbers``:
         the rows' places among the ``n_passed`` that the user passed.
         """
+        y = y.astype(np.int32, copy=False)  # as trees want it
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
         self.n_outputs = n_classes if n_outputs is None else n_outputs
         self.sample_weight, self.costs = weights, costs

@@ -36,9 +36,9 @@ def _add_to_own(points, votes, scores):
 
 @kernel
 def follow_own(points, votes, y, own):
-    """As ``add_votes``, for the scores of own labels alone."""
+    """As ``add_votes``, for the scores of own labels alone; without branches, as below."""
     for i in range(len(votes)):
-        own[i] += points[np.uint64(votes[i])] if votes[i] == y[i] else 0.0
+        own[i] += points[np.uint64(votes[i])] * (votes[i] == y[i])
 
 
 @kernel
