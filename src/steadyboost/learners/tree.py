@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.learners.many import stacked
 from steadyboost.learners.pieces import sample, whole
 from steadyboost.trees.many import grow_many
 from steadyboost.trees.prediction import take
@@ -216,13 +215,19 @@ class Tree(BaseEstimator):
     def answer_each(
         self, data: Data, targets: np.ndarray, weights: np.ndarray, n_answers: int, threads: Threads
     ) -> tuple[list[TreeAnswer], np.ndarray]:
-        """As ``answer``, without draws, for each column of weights; votes are columns, too."""
+        """As ``answer``, without draws, to many questions; votes are (questions, n), as weights.
+
+        Targets are those of each question, or one row for all of them.
+        """
         assert data.binned is not None
-        trees = grow_many(
+        trees, votes = grow_many(
             data.binned, targets, weights, n_answers, self.growth(), threads.n_threads, threads.run
         )
-        answers = [TreeAnswer(tree, tree.label.astype(np.int32)) for tree in trees]
-        return answers, stacked(threads.run(lambda own: own.votes(data), answers), len(data))
+        return [TreeAnswer(tree, tree.label.astype(np.int32)) for tree in trees], votes
+
+    def answers_many(self) -> bool:
+        """Whether ``answer_each`` may stand for ``answer``."""
+        return type(self).answer is Tree.answer and not self.draws
 
     def _draw(
         self, data: Data, counts: np.ndarray | None, seed: int, threads: Threads
