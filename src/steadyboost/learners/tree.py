@@ -225,10 +225,6 @@ class Tree(BaseEstimator):
         )
         return [TreeAnswer(tree, tree.label.astype(np.int32)) for tree in trees], votes
 
-    def answers_many(self) -> bool:
-        """Whether ``answer_each`` may stand for ``answer``."""
-        return type(self).answer is Tree.answer and not self.draws
-
     def _draw(
         self, data: Data, counts: np.ndarray | None, seed: int, threads: Threads
     ) -> tuple[np.ndarray | None, np.ndarray | None]:

@@ -110,7 +110,11 @@ def _grown(forest: tuple[np.ndarray, ...], sizes: list[int]) -> list[GrownTree]:
     """As :meth:`GrownTree.from_growth`, for all trees at once."""
     feature, children, left_set, totals, gain, depth, _ = forest
     feature, children = feature.astype(np.int32), children.astype(np.int32)
-    depths, value, gain = depth.max(axis=1).tolist(), totals / 2.0**60, np.maximum(gain, 0) / 2.0**60
+    depths, value, gain = (
+        depth.max(axis=1).tolist(),
+        totals / 2.0**60,
+        np.maximum(gain, 0) / 2.0**60,
+    )
     grown = []
     for j, size in enumerate(sizes):
         own = [array[j, :size].copy() for array in (feature, children, left_set, value, gain)]
