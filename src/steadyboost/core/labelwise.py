@@ -80,10 +80,10 @@ def _take_apart(worths, masses, targets, weights):
 
 
 def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
-    """Which labels each row has, (n, labels) in column order."""
+    """Which rows have each label, (labels, n)."""
     if y.ndim == 2:
-        return np.asfortranarray(y != 0)
-    return (y == np.arange(n_labels)[:, None]).T
+        return np.ascontiguousarray((y != 0).T)
+    return y == np.arange(n_labels)[:, None]
 
 
 def _total(rows: Rows, function: Any, *arrays: np.ndarray) -> np.ndarray:
