@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from steadyboost import cli
-from steadyboost.experiments import cli as commands
+from steadyboost.cli.reproduce import INTERRUPTED
 from steadyboost.experiments.reading import papers
 
 
@@ -92,7 +92,7 @@ def test_an_interrupt_ends_with_130(made_up_papers, monkeypatch):
 
     monkeypatch.setattr("steadyboost.experiments.run.run_cells", interrupt)
     result = call("reproduce", "999/table-1", "--jobs", "1")
-    assert result.exit_code == commands.INTERRUPTED
+    assert result.exit_code == INTERRUPTED
     assert "12 cells are left" in result.stderr
 
 
@@ -105,3 +105,10 @@ def test_data_lists_every_set(monkeypatch):
     assert "not available" in lines["wpbc"]
     assert "STEADYBOOST_DATA" in lines["wpbc"]
     assert "000" in lines["wine"]
+
+
+def test_names_in_brackets_are_shown(monkeypatch):
+    monkeypatch.delenv("STEADYBOOST_DATA", raising=False)
+    monkeypatch.setenv("COLUMNS", "300")
+    words = " ".join(call("data").stdout.split())
+    assert "steadyboost[datasets]" in words.replace("│", " ")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from steadyboost.cli.outputs import check_output
+from steadyboost.cli.printing import console
 from steadyboost.core.files import write_whole
 
 if TYPE_CHECKING:
@@ -33,35 +34,32 @@ def demo(
     """Compare AdaBoost and robust boosters on digits with wrong labels: a table and a picture."""
     check_output(output, force or output == DEFAULT_OUTPUT, [".svg"])
     start = time.perf_counter()
-    from rich.console import Console
-
     from steadyboost import demo as job
 
     results = run_with_progress(rounds, noise, seed)
     write_whole(output, job.picture(results, rounds, noise, seed))
-    console = Console()
-    console.print(job.table(results))
+    page = console()
+    page.print(job.table(results))
     for sentence in job.conclusions(results, rounds):
-        console.print(sentence, highlight=False)
+        page.print(sentence)
     took = time.perf_counter() - start
-    console.print(f"Picture: {output} (all in all {took:.0f} s)", highlight=False)
+    page.print(f"Picture: {output} (all in all {took:.0f} s)")
 
 
 def run_with_progress(rounds: int, noise: float, seed: int) -> list["Result"]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from steadyboost.demo import boosters, run
+    from steadyboost.demo import boosters, compiling_ahead, run
 
     total = rounds * (1 + len(boosters()))
-    console = Console(stderr=True)
+    errors = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), "rounds"
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task("starting", total=total)
 
         def tell(what: str, newly_done: int) -> None:
             bar.update(task, description=what, advance=newly_done)
 
-        return list(run(rounds, noise, seed, tell))
+        with compiling_ahead(noise, seed):
+            return list(run(rounds, noise, seed, tell))

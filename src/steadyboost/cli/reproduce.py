@@ -1,4 +1,4 @@
-"""The commands ``steadyboost reproduce`` and ``steadyboost data``."""
+"""The command ``steadyboost reproduce``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from steadyboost.cli.printing import console
 from steadyboost.core.files import write_whole
 
 if TYPE_CHECKING:
@@ -71,7 +72,6 @@ def reproduce(
 
 def show_list() -> None:
     """All experiments, by name."""
-    from rich.console import Console
     from rich.table import Table
 
     from steadyboost.experiments.reading import papers
@@ -85,7 +85,7 @@ def show_list() -> None:
             runs = max(e.protocol_of(data).n_runs for data in e.data)
             size = f"{len(e.data)} x {len(e.methods)} x {runs}"
             grid.add_row(e.name, e.title, "cannot be run: no data" if missing else size)
-    Console().print(grid)
+    console().print(grid)
 
 
 def chosen(names: list[str], quick: bool, repeats: int | None) -> list[Experiment]:
@@ -136,30 +136,26 @@ def run(session: Session, jobs: int) -> None:
     """Run what is waiting; an interrupt says how to go on."""
     from rich.console import Console
 
-    console = Console(stderr=True)
+    errors = Console(stderr=True, markup=False)
     try:
-        session.run(jobs, console)
+        session.run(jobs, errors)
     except KeyboardInterrupt:
         left = len(session.waiting())
-        console.print(f"Interrupted: {left} cells are left; the same command goes on from here.")
+        errors.print(f"Interrupted: {left} cells are left; the same command goes on from here.")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def show(reports: list[Report]) -> None:
     """Tables and verdicts, in the terminal."""
-    from rich.console import Console
-
     from steadyboost.experiments.tables import terminal_lines, terminal_table, title
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=140)
+    page = console()
     for report in reports:
-        console.print(title(report.experiment), style="bold", highlight=False)
-        console.print(terminal_table(report))
+        page.print(title(report.experiment), style="bold")
+        page.print(terminal_table(report))
         for line in terminal_lines(report):
-            console.print(line)
-        console.print()
+            page.print(line)
+        page.print()
 
 
 def command_of(names: list[str], quick: bool, repeats: int | None, skip: list[str]) -> str:
@@ -196,27 +192,3 @@ def write_records(reports: list[Report], output: Path, csv: bool, json: bool) ->
             file = output / f"{report.experiment.name.replace('/', '-')}.{suffix}"
             write_whole(file, content(report))
             typer.echo(f"Results: {file}")
-
-
-def data() -> None:
-    """List the data sets: whether they can be had here, from where, and what to do if not."""
-    from rich.console import Console
-    from rich.table import Table
-
-    from steadyboost.datasets import available
-    from steadyboost.experiments.reading import papers
-
-    users: dict[str, set[str]] = {}
-    for paper in papers():
-        for experiment in paper.experiments:
-            for choice in experiment.data:
-                users.setdefault(choice.set, set()).add(paper.id)
-    grid = Table()
-    for title in ("data set", "rows x columns, classes", "papers", "from", "what to do"):
-        grid.add_column(title, overflow="fold")
-    for record in available():
-        size = f"{record.rows:,} x {record.columns}, {record.classes}"
-        used = " ".join(sorted(users.get(record.name, ())))
-        grid.add_row(record.name, size, used, record.source or "not available", record.remedy)
-    console = Console()
-    (console if console.is_terminal else Console(width=140)).print(grid)
