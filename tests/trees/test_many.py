@@ -19,7 +19,7 @@ GROWTHS = [
 ]
 
 
-def rows(n=300, k=3, seed=0):
+def rows(n=300, seed=0):
     """Numbers with gaps, a category, and weights of which many are zero, except for two trees."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 6))
@@ -28,7 +28,7 @@ def rows(n=300, k=3, seed=0):
     weights = rng.exponential(size=(17, n)) * (rng.random((17, n)) < rng.random((17, 1)))
     weights[:, 0] += 1e-3
     weights[3:5] += 1e-3
-    labels = rng.integers(k, size=(17, n)).astype(np.int32)
+    labels = rng.integers(2, size=(17, n)).astype(np.int32)
     return Binner.learn(X, np.arange(6) == 4).bin(X), labels, weights
 
 
@@ -41,18 +41,17 @@ def assert_same_trees(trees, others):
             assert np.asarray(value).dtype == np.asarray(expected).dtype
 
 
-def one_by_one(binned, labels, weights, k, growth):
+def one_by_one(binned, labels, weights, growth):
     pairs = zip(np.broadcast_to(labels, weights.shape), weights, strict=True)
-    return [grow_tree(binned, Sums.of_labels(y, w, k), growth) for y, w in pairs]
+    return [grow_tree(binned, Sums.of_labels(y, w, 2), growth) for y, w in pairs]
 
 
 @pytest.mark.parametrize("growth", GROWTHS, ids=repr)
-@pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("n_labels", [1, 17], ids=["one for all", "one each"])
-def test_they_are_those_of_one_by_one(growth, k, n_labels):
-    binned, labels, weights = rows(k=k)
-    trees, votes = grow_many(binned, labels[:n_labels], weights, k, growth)
-    expected = one_by_one(binned, labels[:n_labels], weights, k, growth)
+def test_they_are_those_of_one_by_one(growth, n_labels):
+    binned, labels, weights = rows()
+    trees, votes = grow_many(binned, labels[:n_labels], weights, growth)
+    expected = one_by_one(binned, labels[:n_labels], weights, growth)
     assert_same_trees(trees, [tree for tree, _ in expected])
     for said, (tree, _) in zip(votes, expected, strict=True):
         np.testing.assert_array_equal(said, tree.label[binned.leaves(tree)])
@@ -61,16 +60,16 @@ def test_they_are_those_of_one_by_one(growth, k, n_labels):
 @pytest.mark.parametrize("growth", GROWTHS, ids=repr)
 def test_threads_and_stretches_do_not_matter(growth, monkeypatch):
     binned, labels, weights = rows()
-    alone, votes = grow_many(binned, labels, weights, 3, growth)
+    alone, votes = grow_many(binned, labels, weights, growth)
     monkeypatch.setattr(module, "MANY_CELLS", 1_000)
     for n_threads in (1, 3):
         with Workers(n_threads) as workers:
-            trees, said = grow_many(binned, labels, weights, 3, growth, n_threads, workers.run)
+            trees, said = grow_many(binned, labels, weights, growth, n_threads, workers.run)
         assert_same_trees(trees, alone)
         np.testing.assert_array_equal(said, votes)
 
 
 def test_trees_share_no_memory():
     binned, labels, weights = rows()
-    trees, _ = grow_many(binned, labels, weights, 3, Growth(max_depth=2))
+    trees, _ = grow_many(binned, labels, weights, Growth(max_depth=2))
     assert all(tree.left_set.base is None for tree in trees)

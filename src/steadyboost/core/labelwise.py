@@ -165,7 +165,7 @@ class LabelwiseClassifier(BoostingClassifier):
         answers: list[Any]
         if at_once:
             tree = cast(Tree, run.learner)
-            answers, said[:] = tree.answer_each(rows.data, targets, weights, 2, alone)
+            answers, said[:] = tree.answer_each(rows.data, targets, weights, alone)
         else:
             answers = [
                 self.ask_label(run, question, said[j], rounds[at.start + j]) if masses[j] else None

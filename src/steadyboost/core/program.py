@@ -130,7 +130,7 @@ class Program(Rows):
         if resample:
             counts = [own.draw_counts(self, w) for own, w in zip(rounds, weights, strict=True)]
             weights = np.array(counts, dtype=float)
-        return learner.answer_each(self.data, self.y[None], weights, 2, self.workers)
+        return learner.answer_each(self.data, self.y[None], weights, self.workers)
 
     def _ask_each(
         self, learner: Learner, resample: bool, weights: np.ndarray, rounds: list[Round]

@@ -213,15 +213,15 @@ class Tree(BaseEstimator):
         return self.max_samples is not None or self.max_features is not None
 
     def answer_each(
-        self, data: Data, targets: np.ndarray, weights: np.ndarray, n_answers: int, threads: Threads
+        self, data: Data, targets: np.ndarray, weights: np.ndarray, threads: Threads
     ) -> tuple[list[TreeAnswer], np.ndarray]:
-        """As ``answer``, without draws, to many questions; votes are (questions, n), as weights.
+        """As ``answer``, without draws, to many yes-or-no questions; votes are (questions, n).
 
         Targets are those of each question, or one row for all of them.
         """
         assert data.binned is not None
         trees, votes = grow_many(
-            data.binned, targets, weights, n_answers, self.growth(), threads.n_threads, threads.run
+            data.binned, targets, weights, self.growth(), threads.n_threads, threads.run
         )
         return [TreeAnswer(tree, tree.label.astype(np.int32)) for tree in trees], votes
 

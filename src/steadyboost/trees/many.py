@@ -1,4 +1,4 @@
-"""Trees for many weightings of the same rows, in few calls.
+"""Trees of two classes for many weightings of the same rows, in few calls.
 
 A call per tree costs more than a stump on a few thousand rows; here a compiled loop grows a stretch
 of them, with the kernels, and so the results, of :func:`~steadyboost.trees.tree.grow_tree`.
@@ -8,7 +8,7 @@ import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
-from steadyboost.trees.histogram import fix_weights, rounded
+from steadyboost.trees.histogram import rounded, to_fixed_point
 from steadyboost.trees.jit import inner, kernel
 from steadyboost.trees.prediction import CHUNK, find_places, scratch_for_places
 from steadyboost.trees.sharded import Run
@@ -18,17 +18,40 @@ MANY_CELLS = 4_000_000  # of rows and tree nodes that a stretch of trees works o
 
 
 @inner
+def _fix(weights, labels, total, out, sums):
+    """As fix_weights, for labels 0 and 1: vector instructions. How many rows weigh anything."""
+    to_fixed_point(weights, total, out)
+    both, one, n_rows = np.int64(0), np.int64(0), np.int64(0)
+    for i in range(len(out)):
+        both += out[i]
+        one += out[i] * labels[i]
+        n_rows += out[i] > 0
+    sums[0], sums[1] = both - one, one
+    return n_rows
+
+
+@inner
+def _list_rows(fixed, n_rows, rows):
+    """The numbers of the rows that weigh anything."""
+    if n_rows == len(fixed):
+        for i in range(n_rows):
+            rows[i] = i
+        return
+    at = 0
+    for i in range(len(fixed)):
+        rows[at] = i
+        at += fixed[i] > 0
+
+
+@inner
 def _close(tree, vote):
-    """Let leaves point to themselves, as in a finished tree; a node votes for its heaviest class.
+    """Let leaves point to themselves, as in a finished tree; a node votes for its heavier class.
 
     Sums are compared as the floats that a finished tree keeps of them.
     """
     feature, children, left_set, totals, gain, _ = tree
     for node in range(len(feature)):
-        vote[node] = 0
-        for c in range(1, totals.shape[1]):
-            if np.float64(totals[node, c]) > np.float64(totals[node, vote[node]]):
-                vote[node] = c
+        vote[node] = np.float64(totals[node, 1]) > np.float64(totals[node, 0])
         if feature[node] < 0:
             feature[node], gain[node] = 0, 0.0
             children[node] = node
@@ -52,22 +75,16 @@ def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest, ends
     rows = np.empty(n, dtype=np.int32)
     scratch = np.empty(n, dtype=np.int32)
     leaf = np.empty(n, dtype=np.int32)
-    lanes = np.empty((4, totals.shape[2]), dtype=np.int64)
     counted = np.empty(n if min_count > 0 else 0, dtype=np.int64)
     same_label = np.zeros(len(counted), dtype=np.int32)
-    channels = np.empty((0, totals.shape[2]), dtype=np.int64)
+    channels = np.empty((0, 2), dtype=np.int64)
     span = np.empty((capacity, 2), dtype=np.int64)
     for j in range(len(weights)):
         own_labels = labels[j % len(labels)]
-        lanes[:] = 0
-        fix_weights(weights[j], own_labels, sums[j], fixed, lanes)
-        n_rows = 0
-        for i in range(n):
-            rows[n_rows] = i
-            n_rows += fixed[i] > 0
+        n_rows = _fix(weights[j], own_labels, sums[j], fixed, totals[j, 0])
+        _list_rows(fixed, n_rows, rows)
         for i in range(len(counted)):
             counted[i] = fixed[i] > 0
-        totals[j, 0] = lanes.sum(axis=0)
         mass = totals[j, 0].sum()
         min_mass = max(np.int64(1), np.int64(least * mass * (1 - 1e-9)))
         span[0, 0], span[0, 1] = 0, n_rows
@@ -100,9 +117,9 @@ def _vote(packed, start, feature, forest, ends, votes):
                 votes[j, start + first + k] = table[np.uint64(places[k])]
 
 
-def _forest(n_trees: int, capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
+def _forest(n_trees: int, capacity: int) -> tuple[np.ndarray, ...]:
     """Room for trees, an entry per tree and node."""
-    flat = (*empty_tree(n_trees * capacity, n_channels), np.empty(n_trees * capacity, np.int32))
+    flat = (*empty_tree(n_trees * capacity, 2), np.empty(n_trees * capacity, np.int32))
     return tuple(part.reshape(n_trees, capacity, *part.shape[1:]) for part in flat)
 
 
@@ -126,25 +143,24 @@ def grow_many(
     binned: BinnedRows,
     labels: np.ndarray,
     weights: np.ndarray,
-    n_labels: int,
     growth: Growth,
     n_threads: int = 1,
     run: Run = one_by_one,
 ) -> tuple[list[GrownTree], np.ndarray]:
     """A tree for each row of the (trees, n) weights, and what it says of each row.
 
-    Labels are those of each tree, or one row for all of them.
+    Labels, 0 and 1, are those of each tree, or one row for all of them.
     """
     n_trees, n = weights.shape
     capacity, limits = growth.capacity(n), growth.limits(n)
-    bins, rule = binned.bins(None, n_labels), growth.rule(1.0, 1.0)
+    bins, rule = binned.bins(None, 2), growth.rule(1.0, 1.0)
     votes = np.empty((n_trees, n), dtype=np.int32)
     size = max(1, min(-(-n_trees // n_threads), MANY_CELLS // (n + capacity)))
 
     def grow_stretch(start: int) -> list[GrownTree]:
         at = slice(start, min(start + size, n_trees))
         own, said = weights[at], votes[at]
-        forest = _forest(len(own), capacity, n_labels)
+        forest = _forest(len(own), capacity)
         ends = np.empty((len(own), 2), dtype=np.int64)
         own_labels = labels if len(labels) == 1 else labels[at]
         sums, least = rounded(own.sum(axis=1)), growth.min_weight_leaf
