@@ -50,10 +50,11 @@ def one_by_one(binned, labels, weights, growth):
 @pytest.mark.parametrize("n_labels", [1, 17], ids=["one for all", "one each"])
 def test_they_are_those_of_one_by_one(growth, n_labels):
     binned, labels, weights = rows()
-    trees, votes = grow_many(binned, labels[:n_labels], weights, growth)
+    grown, votes = grow_many(binned, labels[:n_labels], weights, growth)
     expected = one_by_one(binned, labels[:n_labels], weights, growth)
-    assert_same_trees(trees, [tree for tree, _ in expected])
-    for said, (tree, _) in zip(votes, expected, strict=True):
+    assert_same_trees([tree for tree, _ in grown], [tree for tree, _ in expected])
+    for said, (_, label), (tree, _) in zip(votes, grown, expected, strict=True):
+        np.testing.assert_array_equal(label, tree.label)
         np.testing.assert_array_equal(said, tree.label[binned.leaves(tree)])
 
 
@@ -64,12 +65,12 @@ def test_threads_and_stretches_do_not_matter(growth, monkeypatch):
     monkeypatch.setattr(module, "MANY_CELLS", 1_000)
     for n_threads in (1, 3):
         with Workers(n_threads) as workers:
-            trees, said = grow_many(binned, labels, weights, growth, n_threads, workers.run)
-        assert_same_trees(trees, alone)
+            grown, said = grow_many(binned, labels, weights, growth, n_threads, workers.run)
+        assert_same_trees([tree for tree, _ in grown], [tree for tree, _ in alone])
         np.testing.assert_array_equal(said, votes)
 
 
 def test_trees_share_no_memory():
     binned, labels, weights = rows()
-    trees, _ = grow_many(binned, labels, weights, Growth(max_depth=2))
-    assert all(tree.left_set.base is None for tree in trees)
+    grown, _ = grow_many(binned, labels, weights, Growth(max_depth=2))
+    assert all(tree.left_set.base is None and label.base is None for tree, label in grown)

@@ -23,10 +23,9 @@ WORK = 8_000_000  # weights that are held at a time
 
 
 class Layer(NamedTuple):
-    """A layer of one problem: the hypotheses, their votes, and where these lead."""
+    """A layer of one problem: the hypotheses, and where their votes lead."""
 
     answers: list[Answer | None]
-    votes: np.ndarray
     routes: np.ndarray
     mass: np.ndarray  # of each node, with the classes balanced
     error: float  # of its hypotheses, on average
@@ -73,13 +72,17 @@ class Program(Rows):
         right = 2 * np.arange(n_nodes) >= n_nodes - 1
         return not (there[right, 0].any() or there[~right, 1].any())
 
-    def grow(self, learner: Learner, resample: bool, round_: Round, first: int) -> Layer:
-        """Train the next layer; ``first`` is the number of its first node among all problems'."""
+    def grow(
+        self, learner: Learner, resample: bool, round_: Round, first: int, votes: np.ndarray
+    ) -> Layer:
+        """Train the next layer; ``first`` is the number of its first node among all problems'.
+
+        ``votes``, (nodes, n), gets those of its hypotheses; others are zero.
+        """
         n, n_nodes = len(self), round_.t + 1
         class_shares = self.class_shares(n_nodes)
         mixed = np.flatnonzero((class_shares > ABSENT).all(axis=1))
         answers: list[Answer | None] = [None] * n_nodes
-        votes = np.zeros((n_nodes, n), dtype=np.int32)
         average, mistakes = np.zeros(n), np.zeros((n_nodes, 2))
         size = max(1, WORK // self.n_all)
         for start in range(0, len(mixed), size):
@@ -93,7 +96,7 @@ class Program(Rows):
         mass = class_shares.sum(axis=1) / class_shares.sum()
         routes = routes_of(class_shares, mistakes)
         error = float(mass @ mistakes.sum(axis=1))
-        return Layer(answers, votes.T, routes, mass, error, average)
+        return Layer(answers, routes, mass, error, average)
 
     def _weigh(
         self, nodes: np.ndarray, class_shares: np.ndarray, average: np.ndarray

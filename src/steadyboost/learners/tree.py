@@ -220,10 +220,10 @@ class Tree(BaseEstimator):
         Targets are those of each question, or one row for all of them.
         """
         assert data.binned is not None
-        trees, votes = grow_many(
+        grown, votes = grow_many(
             data.binned, targets, weights, self.growth(), threads.n_threads, threads.run
         )
-        return [TreeAnswer(tree, tree.label.astype(np.int32)) for tree in trees], votes
+        return [TreeAnswer(tree, label) for tree, label in grown], votes
 
     def _draw(
         self, data: Data, counts: np.ndarray | None, seed: int, threads: Threads

@@ -123,9 +123,9 @@ def _forest(n_trees: int, capacity: int) -> tuple[np.ndarray, ...]:
     return tuple(part.reshape(n_trees, capacity, *part.shape[1:]) for part in flat)
 
 
-def _grown(forest: tuple[np.ndarray, ...], sizes: list[int]) -> list[GrownTree]:
-    """As :meth:`GrownTree.from_growth`, for all trees at once."""
-    feature, children, left_set, totals, gain, depth, _ = forest
+def _grown(forest: tuple[np.ndarray, ...], sizes: list[int]) -> list[tuple[GrownTree, np.ndarray]]:
+    """As :meth:`GrownTree.from_growth`, for all trees at once, with the votes of their nodes."""
+    feature, children, left_set, totals, gain, depth, vote = forest
     feature, children = feature.astype(np.int32), children.astype(np.int32)
     depths, value, gain = (
         depth.max(axis=1).tolist(),
@@ -135,7 +135,8 @@ def _grown(forest: tuple[np.ndarray, ...], sizes: list[int]) -> list[GrownTree]:
     grown = []
     for j, size in enumerate(sizes):
         own = [array[j, :size].copy() for array in (feature, children, left_set, value, gain)]
-        grown.append(GrownTree(own[0], own[1], own[2], own[3], own[4], depths[j]))
+        tree = GrownTree(own[0], own[1], own[2], own[3], own[4], depths[j])
+        grown.append((tree, vote[j, :size].copy()))
     return grown
 
 
@@ -146,8 +147,8 @@ def grow_many(
     growth: Growth,
     n_threads: int = 1,
     run: Run = one_by_one,
-) -> tuple[list[GrownTree], np.ndarray]:
-    """A tree for each row of the (trees, n) weights, and what it says of each row.
+) -> tuple[list[tuple[GrownTree, np.ndarray]], np.ndarray]:
+    """A tree for each row of the (trees, n) weights, with the votes of its nodes; those of rows.
 
     Labels, 0 and 1, are those of each tree, or one row for all of them.
     """
@@ -157,7 +158,7 @@ def grow_many(
     votes = np.empty((n_trees, n), dtype=np.int32)
     size = max(1, min(-(-n_trees // n_threads), MANY_CELLS // (n + capacity)))
 
-    def grow_stretch(start: int) -> list[GrownTree]:
+    def grow_stretch(start: int) -> list[tuple[GrownTree, np.ndarray]]:
         at = slice(start, min(start + size, n_trees))
         own, said = weights[at], votes[at]
         forest = _forest(len(own), capacity)
@@ -171,4 +172,4 @@ def grow_many(
         return _grown(forest, ends[:, 0].tolist())
 
     stretches = run(grow_stretch, range(0, n_trees, size))
-    return [tree for stretch in stretches for tree in stretch], votes
+    return [grown for stretch in stretches for grown in stretch], votes
