@@ -104,8 +104,8 @@ def read_table(
     if not path.is_file():
         reason = "is a folder, not a file" if path.is_dir() else "there is no such file"
         raise TableError(f"{path}: {reason}.")
-    each_once = (tuple(dict.fromkeys(names)) for names in (ignore, categorical, keep))
-    wanted = Wanted(target, weights, *each_once, features)
+    ignored, coded, kept = (tuple(dict.fromkeys(names)) for names in (ignore, categorical, keep))
+    wanted = Wanted(target, weights, ignored, coded, kept, features)
     if has_own_labels(path):
         return _sparse_table(path, wanted, n_features)
     frame = _read(path, wanted)

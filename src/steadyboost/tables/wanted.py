@@ -45,7 +45,7 @@ class Wanted:
 
     def _check_uses(self, path: Path) -> None:
         """A column is one thing only."""
-        uses = {
+        uses: dict[str, set[str | None]] = {
             "the target": {self.target},
             "the weights": {self.weights},
             "ignored": {*self.ignore},
