@@ -1,5 +1,6 @@
 """Fitting from files, as a user would."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -131,12 +132,12 @@ def test_one_class_is_nothing_to_learn(complains):
     Path("one.csv").write_text("a,kind\n1,x\n2,x\n")
     told = complains(1, "fit", "one.csv", "-t", "kind")
     assert (
-        told == "steadyboost: one.csv: column 'kind' is x in all rows; there is nothing to tell.\n"
+        told == "steadyboost: one.csv: column 'kind' is x in all rows; there is nothing to learn.\n"
     )
 
 
 def test_a_folder_that_cannot_be_written_to(train, complains, monkeypatch):
-    monkeypatch.setattr("steadyboost.cli.outputs.os.access", lambda *_: False)
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
     assert "nothing can be written to the folder ." in complains(2, "fit", train, "-t", "kind")
 
 
