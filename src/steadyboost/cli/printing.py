@@ -26,6 +26,12 @@ def print_json(document: dict[str, Any]) -> None:
     print(json.dumps(document, indent=2, default=_plain))
 
 
+def print_files(files: dict[str, str]) -> None:
+    """Where results are, a line each."""
+    for name, path in files.items():
+        print(f"{name.capitalize()}: {path}")
+
+
 def grid(titles: Iterable[str], rows: Iterable[Iterable[Any]], **options: Any) -> Table:
     """A table whose first column is text, as are those without a title; others are numbers."""
     from rich.table import Table
