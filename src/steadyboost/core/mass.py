@@ -67,11 +67,12 @@ def _move(mass, routes, votes):
     for back in range(last + 1):
         node = last - back
         zero, one = routes[node, 0], routes[node, 1]
-        for i in range(mass.shape[1]):
-            right = one if votes[node, i] else zero
-            here = mass[node, i]
-            mass[node + 1, i] += here * right
-            mass[node, i] = here * (1 - right)
+        own, next_, said = mass[node], mass[node + 1], votes[node]
+        for i in range(len(own)):
+            right = one if said[i] else zero
+            here = own[i]
+            next_[i] += here * right
+            own[i] = here * (1 - right)
 
 
 @kernel

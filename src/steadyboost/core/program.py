@@ -55,16 +55,19 @@ class Program(Rows):
             return np.bincount(block.y, weights=own, minlength=2)
 
         self.weights /= self.total(begin)[y]
+        self._shares = np.empty((0, 2))
 
     def class_shares(self, n_nodes: int) -> np.ndarray:
-        """Share of each class at each node of a layer, (nodes, 2)."""
+        """Share of each class at each node of the layer that has so many, (nodes, 2)."""
 
         def in_block(block: Block) -> np.ndarray:
             out = np.zeros((n_nodes, 2))
             add_class_shares(block.scores.T, block.y, self.weights[block.rows], out)
             return out
 
-        return self.total(in_block)
+        if len(self._shares) != n_nodes:  # asked for at the end of a round, and then in the next
+            self._shares = self.total(in_block)
+        return self._shares
 
     def is_settled(self, n_nodes: int) -> bool:
         """Whether all nodes of a layer are pure, and on the side of their class."""
