@@ -19,7 +19,9 @@ def _take_own(scores, y, out):
 
 
 def own_score(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Score of each row's own label."""
+    """Score of each row's own label; the one column, if there is but one."""
+    if scores.shape[1] == 1:
+        return scores[:, 0]
     out = np.empty(len(y))
     _take_own(scores, y, out)
     return out
@@ -30,6 +32,13 @@ def _add_to_own(points, votes, columns):
     for i in range(len(votes)):
         vote = np.uint64(votes[i])
         columns[vote, np.uint64(i)] += points[vote]
+
+
+@kernel
+def follow_own(points, votes, y, own):
+    """As ``add_votes``, for the scores of own labels alone; without branches, as below."""
+    for i in range(len(votes)):
+        own[i] += points[np.uint64(votes[i])] * (votes[i] == y[i])
 
 
 @kernel

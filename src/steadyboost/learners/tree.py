@@ -30,7 +30,7 @@ def weighing(weights: np.ndarray) -> np.ndarray | None:
 
     Rows of weight zero do not change a tree, they only take time.
     """
-    if np.count_nonzero(weights) > FEW_ROWS * len(weights):
+    if np.min(weights, initial=1) > 0 or np.count_nonzero(weights) > FEW_ROWS * len(weights):
         return None
     return np.flatnonzero(weights)
 
@@ -175,11 +175,12 @@ class Tree(BaseEstimator):
         assert data.binned is not None
         weights = question.weights if counts is None else counts.astype(float)
         rows, features = self._draw(data, counts, seed, threads)
+        known = question.total if rows is None else None
         rows = weighing(weights) if rows is None else rows
         growth, space = self.growth(), data.once(make_space)
         n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         if question.edges is None:
-            total = whole(data, weights, rows, threads)
+            total = whole(data, weights, rows, threads) if known is None else known
             sums = Sums.of_labels(
                 question.targets,
                 weights,
