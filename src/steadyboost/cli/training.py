@@ -56,7 +56,9 @@ def read_training(
         )
         y = as_classes(data, column, table.labels)
     if (y == y[0]).all():
-        raise Failure(f"{data}: column {column!r} is {y[0]} in all rows; there is nothing to learn.")
+        raise Failure(
+            f"{data}: column {column!r} is {y[0]} in all rows; there is nothing to learn."
+        )
     if not quiet:
         typer.echo("\n".join(table.found.sentences()))
     return Training(table, y)
