@@ -112,6 +112,13 @@ def test_data_lists_every_set(monkeypatch):
     assert "000" in lines["wine"]
 
 
+def test_names_in_brackets_are_shown(monkeypatch):
+    monkeypatch.delenv("STEADYBOOST_DATA", raising=False)
+    monkeypatch.setenv("COLUMNS", "300")
+    words = " ".join(call("data").stdout.split())
+    assert "steadyboost[datasets]" in words.replace("│", " ")
+
+
 def test_data_for_machines():
     sets = {record["name"]: record for record in json.loads(call("data", "--json").stdout)["data"]}
     assert sets["wine"]["classes"] == 3

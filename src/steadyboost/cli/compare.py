@@ -117,7 +117,7 @@ def tell_results(found: Comparison, data: Path, json: bool, files: dict[str, str
     page = console()
     page.print(grid(TITLES, map(_row, found.standings), caption=LEGEND, caption_justify="left"))
     for sentence in (*found.conclusions(), *found.remarks()):
-        page.print(sentence, markup=False)
+        page.print(sentence)
     print_files(files)
 
 

@@ -14,11 +14,11 @@ WIDTH = 140  # where the output is no terminal, and lines should not break
 
 
 def console() -> Console:
-    """The standard output."""
+    """The standard output; brackets in names are not taken for markup."""
     from rich.console import Console
 
-    terminal = Console(highlight=False)
-    return terminal if terminal.is_terminal else Console(width=WIDTH, highlight=False)
+    terminal = Console(highlight=False, markup=False)
+    return terminal if terminal.is_terminal else Console(width=WIDTH, highlight=False, markup=False)
 
 
 def print_json(document: dict[str, Any]) -> None:

@@ -126,7 +126,7 @@ def run(session: Session, jobs: int) -> None:
     """Run what is waiting; an interrupt says how to go on."""
     from rich.console import Console
 
-    errors = Console(stderr=True)
+    errors = Console(stderr=True, markup=False)
     try:
         session.run(jobs, errors)
     except KeyboardInterrupt:
