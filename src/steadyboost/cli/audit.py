@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from steadyboost.noise import LabelAudit
 
 SHOWN = 10  # suspects in the terminal
+TITLES = ("row", "given", "looks like", "score")
 COUNTED = "rows are counted from 0"
 Csv = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write a line per row, worst first (.csv).")
@@ -101,7 +102,7 @@ def tell_results(found: LabelAudit, data: Path, json: bool, files: dict[str, str
         worst = found.table.disputed().head(SHOWN)
         scores = [f"{score:.4f}" for score in worst.score]
         rows = zip(worst.row, worst.given, worst.suggested, scores, strict=True)
-        page.print(grid(("row", "given", "looks like", "score"), rows, caption=COUNTED))
+        page.print(grid(TITLES, rows, caption=COUNTED, caption_justify="left"))
     if found.conflicts:
         page.print(f"{len(found.conflicts):,} groups of equal rows have different labels.")
     print_files(files)
