@@ -84,12 +84,17 @@ def take_margins(joint, joint_hist, offsets, n_channels, hist):
     for k in range(len(members)):
         column, feature, stride = members[k]
         width = offsets[feature + 1] - offsets[feature]
-        first, end = joint_offsets[column], joint_offsets[column + 1]
+        first, end, step = joint_offsets[column], joint_offsets[column + 1], stride * width
         for c in range(n_channels):
-            own = joint_hist[c * joint_offsets[-1] :]
-            for start in range(first, end, stride * width):
-                for bin_ in range(width):
-                    total = np.int64(0)
-                    for cell in range(start + bin_ * stride, start + (bin_ + 1) * stride):
-                        total += own[cell]
-                    hist[(offsets[feature] + bin_) * n_channels + c] += total
+            own = joint_hist[c * joint_offsets[-1] :][first:end]
+            for bin_ in range(width):
+                total, place = np.int64(0), bin_ * stride
+                if stride * step < len(own):  # the longer loop is the inner one
+                    for low in range(place, place + stride):
+                        for cell in range(low, len(own), step):
+                            total += own[np.uint64(cell)]
+                else:
+                    for start in range(place, len(own), step):
+                        for cell in range(start, start + stride):
+                            total += own[np.uint64(cell)]
+                hist[(offsets[feature] + bin_) * n_channels + c] += total
