@@ -56,7 +56,7 @@ def join_columns(packed: np.ndarray, widths: np.ndarray, n_channels: int) -> Joi
     """Columns joined as planned; NOT_JOINED where none can be, or too few rows to pay for it."""
     members, joined = plan(widths, n_channels)
     n = packed.shape[1]
-    if not _pays(n, len(widths) - len(joined), sum(joined) * n_channels):
+    if not pays(n, len(widths) - len(joined), sum(joined) * n_channels):
         return NOT_JOINED
     out = np.zeros(((len(joined) + 3) // 4, n), dtype=np.uint32)
     for member in members:
@@ -64,7 +64,8 @@ def join_columns(packed: np.ndarray, widths: np.ndarray, n_channels: int) -> Joi
     return out, np.arange(len(joined)), np.cumsum([0, *joined]), members
 
 
-def _pays(n_rows: int, n_saved: int, n_cells: int) -> bool:
+def pays(n_rows: int, n_saved: int, n_cells: int) -> bool:
+    """Whether joint columns with so many cells save more additions than their margins cost."""
     return n_rows * n_saved > PAYS * n_cells
 
 

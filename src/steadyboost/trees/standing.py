@@ -6,13 +6,15 @@ import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.histogram import sum_labels
-from steadyboost.trees.jit import kernel
+from steadyboost.trees.jit import inlined, inner, kernel
 from steadyboost.trees.linesearch import NEVER, breakpoint_of, stand
 from steadyboost.trees.margin_search import bottom_threshold
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import SMALL, one_by_one, parts
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
+DRAWERS = 4096  # for edges, so that a point is compared with few of them
+BLOCK = 4096  # rows whose losses stay in the cache
 
 _bottom_threshold = bottom_threshold.bare
 
@@ -33,36 +35,62 @@ def all_breakpoints(scores, y, standing, rows, out):
     return n
 
 
-def padded(edges: np.ndarray) -> np.ndarray:
-    """Filled up with inf to a power of two that is larger than their number."""
-    out = np.full(1 << len(edges).bit_length(), np.inf)
-    out[: len(edges)] = edges
-    return out
+@inlined
+def _drawer(value, origin, factor):
+    return np.uint64(min(max((value - origin) * factor, 0.0), DRAWERS - 1.0))
+
+
+@inner
+def _file_edges(edges):
+    """Drawers of one width over the sorted edges, and how many edges are before each of them."""
+    factor = DRAWERS / (edges[-1] - edges[0]) if len(edges) > 1 else 0.0
+    before = np.zeros(DRAWERS + 1, dtype=np.uint16)
+    for k in range(len(edges)):
+        before[_drawer(edges[k], edges[0], factor) + np.uint64(1)] += 1
+    for d in range(DRAWERS):
+        before[d + 1] += before[d]
+    return edges[0], factor, before
+
+
+@inlined
+def _position(point, edges, drawers):
+    """How many edges are before a point, plus 1: most drawers have no edge or one to compare."""
+    origin, factor, before = drawers
+    drawer = _drawer(point, origin, factor)
+    low, high = np.uint64(before[drawer]), np.uint64(before[drawer + np.uint64(1)])
+    while low < high:
+        middle = (low + high) >> np.uint64(1)
+        if edges[middle] < point:
+            low = middle + np.uint64(1)
+        else:
+            high = middle
+    return low + np.uint64(1)
 
 
 @kernel
-def find_positions(scores, y, standing, edges, n_edges, width, start, positions):
+def find_positions(scores, y, standing, edges, width, start, positions):
     """For each label and row, the first interval in which a vote has turned the row.
 
-    Interval j begins at the (j - 1)-th of the padded edges; ``n_edges + 1`` stands for beyond, and
-    the next number for rows that stay wrong. ``start`` is the number of the first row.
+    Interval j begins at the (j - 1)-th of the edges; ``len(edges) + 1`` stands for beyond, and the
+    next number for rows that stay wrong. ``start`` is the number of the first row. A row that is
+    wrong by two labels is not turned but by its own.
     """
     own, first, second, best = standing
+    drawers, never = _file_edges(edges), np.uint64(len(edges) + 2)
     for i in range(len(y)):
-        row = np.uint64(i)
-        for c in range(scores.shape[1]):
-            point = breakpoint_of(
-                scores[row, np.uint64(c)], own[row], first[row], second[row],
-                c == y[row], c == best[row],
-            )  # fmt: skip
-            at = np.uint64(n_edges + 1)
-            if point < NEVER:
-                at, half = np.uint64(0), np.uint64(len(edges) >> 1)
-                while half > 0:
-                    below = edges[at + half - np.uint64(1)] < point - width
-                    at += half if below else np.uint64(0)
-                    half >>= np.uint64(1)
-            positions[np.uint64(c), np.uint64(start + i)] = at + np.uint64(1)
+        row, out = np.uint64(i), np.uint64(start + i)
+        if own[row] > first[row]:
+            for c in range(scores.shape[1]):
+                point = own[row] - scores[row, np.uint64(c)] - width
+                positions[np.uint64(c), out] = _position(point, edges, drawers)
+        else:
+            for c in range(scores.shape[1]):
+                positions[np.uint64(c), out] = never
+            if own[row] > second[row]:
+                point = own[row] - first[row] - width
+                positions[np.uint64(best[row]), out] = _position(point, edges, drawers)
+        point = first[row] - own[row] - width
+        positions[np.uint64(y[row]), out] = _position(point, edges, drawers)
 
 
 @dataclass(frozen=True)
@@ -98,9 +126,9 @@ class Sample:
         return self.n_threads if large else 1
 
     def groups(self, cells_per_bin: int) -> list[np.ndarray]:
-        """Features in groups: one or more per thread, with histograms of a bounded size."""
+        """Features in groups, with histograms of a bounded size."""
         n_cells = int(self.binned.offsets[-1]) * cells_per_bin
-        n_groups = max(self.n_parts, -(-n_cells // GROUP_CELLS), self.binned.n_groups)
+        n_groups = max(-(-n_cells // GROUP_CELLS), self.binned.n_groups)
         groups = np.array_split(np.arange(self.binned.n_features), n_groups)
         return [group for group in groups if len(group)]
 
@@ -177,24 +205,35 @@ def bottom_shares(gaps, weights, mass, floor):
     return out
 
 
+@kernel
+def weigh_others(values, y, weights, total):
+    """Multiply each row by its weight, without its own label, and add it up."""
+    for i in range(len(y)):
+        row = values[i]
+        row[np.uint64(y[i])] = 0.0
+        added = 0.0
+        for c in range(len(row)):
+            row[c] *= weights[i]
+            added += row[c]
+        total[i] = added
+
+
 def exponential_losses(sample: Sample, standing: Standing) -> tuple[np.ndarray, np.ndarray]:
     """``w exp(a(l) - a(y))`` of each wrong label and 0 for the own one, and its sum over labels.
 
-    Both are shares of the whole sum.
+    Both are multiplied by a factor that keeps them in range.
     """
-    scores, y = standing.scores, sample.y
-    other, total = np.empty(scores.shape), np.empty(len(scores))
+    own, y, weights = standing.arrays[0], sample.y, sample.weights
+    other, total = np.empty(standing.scores.shape), np.empty(len(y))
     shift = -standing.gaps.min()
 
-    def raise_part(at: slice) -> None:
-        own, labels = other[at], y[at]
-        np.subtract(scores[at], (standing.arrays[0][at] + shift)[:, None], out=own)
-        np.exp(own, out=own)
-        own *= sample.weights[at][:, None]
-        own[np.arange(len(labels)), labels] = 0.0
-        total[at] = own.sum(axis=1)
+    def raise_part(part: slice) -> None:
+        for start in range(part.start, part.stop, BLOCK):
+            at = slice(start, min(start + BLOCK, part.stop))
+            block = other[at]
+            np.subtract(standing.scores[at], (own[at] + shift)[:, None], out=block)
+            np.exp(block, out=block)
+            weigh_others(block, y[at], weights[at], total[at])
 
     sample.run(raise_part, standing.parts)
-    share = 1 / total.sum()
-    sample.run(lambda at: np.multiply(other[at], share, out=other[at]), standing.parts)
-    return other, total * share
+    return other, total
