@@ -123,7 +123,10 @@ def maximize_margin(
         raise ValueError(f"tol={tol!r} must be a positive number.")
     sign = -1.0 if negative else 1.0
     lines, weights, mass = _lines(scores, y, votes, sign, weights, bottom)
-    begin, end, mean = find_step(lines, weights, mass, scale, scale, float(tol))
+    floor = bottom_mean(lines, weights, mass, scale, 0.0)[2]
+    begin, end, mean = find_step(
+        lambda at: tuple(line[at] for line in lines), weights, (mass, scale, scale, tol), floor
+    )
     return MarginSearch(sign * begin, float(mean), (sign * begin, sign * end))
 
 

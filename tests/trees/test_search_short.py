@@ -51,7 +51,11 @@ def largest_margin(sample, standing, scale, votes):
     n = len(votes)
     lines = np.empty(n), np.empty(n), np.empty(n)
     margin_lines(standing.scores, sample.y, standing.arrays, votes, 1.0, *lines)
-    return find_step(lines, sample.weights, 0.3 * n, scale, scale, 1e-6)[::2]
+    floor = bottom_mean(lines, sample.weights, 0.3 * n, scale, 0.0)[2]
+    problem = 0.3 * n, scale, scale, 1e-6
+    return find_step(lambda at: tuple(line[at] for line in lines), sample.weights, problem, floor)[
+        ::2
+    ]
 
 
 @pytest.mark.parametrize("round_", range(1, ROUNDS))

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steadyboost.core.scores import add_votes
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.tree import TreeAnswer
@@ -23,11 +22,10 @@ from steadyboost.trees.standing import (
     Standing,
     bottom_edges,
     bottom_shares,
-    exponential_losses,
     floor_of,
-    right_and_bottom,
 )
-from steadyboost.trees.tree import Growth, Sums, grow_tree, parts
+from steadyboost.trees.tree import Growth, Sums, grow_tree
+from steadyboost.trees.turning import exponential_losses
 
 if TYPE_CHECKING:
     from steadyboost.core.loop import Boosting, Round
@@ -87,7 +85,7 @@ class DirectSearch:
     def return_to_stages(self) -> None:
         """Forget what was tried beyond the stages of the run."""
         stages = self.run.stages
-        self.scores = np.ascontiguousarray(self.run.rows.scores)
+        self.scores = np.array(self.run.rows.scores, order="C")
         self.standing = Standing(self.sample, self.scores)
         self.scale = float(sum(abs(stage.step) for stage in stages))
         self.floor = floor_of(self.standing.gaps, self.sample.weights, self.direct.bottom)
@@ -146,20 +144,20 @@ class DirectSearch:
         return self.idle >= self.direct.patience
 
     def apply(self, move: Move) -> None:
-        code = np.ones(self.sample.n_classes)
-        spans = parts(len(move.votes), self.sample.n_parts)
-        self.sample.run(
-            lambda at: add_votes(self.scores[at], move.votes[at], code, move.step), spans
-        )
+        self.standing.move(move.votes, move.step)
         self.scale += abs(move.step)
-        self.standing = Standing(self.sample, self.scores)
-        move.error, move.margin = self.error_and_margin()
+        move.error, move.margin = self.error_and_margin(abs(move.step) * (1 + ROUNDING))
 
-    def error_and_margin(self) -> tuple[float, float]:
-        """The training error, where ties are errors, and the mean bottom margin."""
-        sample, bottom = self.sample, self.direct.bottom
-        gaps, total = self.standing.gaps, float(sample.whole.sum())
-        right, self.floor, margin = right_and_bottom(gaps, sample.weights, sample.whole, bottom)
+    def error_and_margin(self, moved: float = np.inf) -> tuple[float, float]:
+        """The training error, where ties are errors, and the mean bottom margin.
+
+        ``moved`` is how far numerators have gone since the floor was found, at the most.
+        """
+        bottom, total = self.direct.bottom, float(self.sample.whole.sum())
+        near = moved + ROUNDING * self.scale
+        right, self.floor, margin = self.standing.bottom(
+            bottom, self.floor - near, self.floor + near
+        )
         return (total - right) / total, margin / (bottom * self.scale)
 
     def accept(self, move: Move) -> None:
@@ -273,19 +271,17 @@ class DirectSearch:
         return question, answer, self.votes_of(answer)
 
     def best_step(self, votes: np.ndarray) -> tuple[float, float]:
-        sample, n = self.sample, len(votes)
-        lines = np.empty(n), np.empty(n), np.empty(n)
+        sample, direct = self.sample, self.direct
 
-        def write(at: slice) -> None:
-            own = tuple(line[at] for line in lines)
-            standing = self.standing.at(at)
-            margin_lines(self.scores[at], sample.y[at], standing, votes[at], 1.0, *own)
+        def lines_of(at: slice) -> tuple[np.ndarray, ...]:
+            lines = tuple(np.empty(at.stop - at.start) for _ in range(3))
+            rows = self.scores[at], sample.y[at], self.standing.at(at)
+            margin_lines(*rows, votes[at], 1.0, *lines)
+            return lines
 
-        sample.run(write, self.standing.parts)
-        width = self.direct.tol * self.unit
-        begin, end, _ = find_step(
-            lines, sample.weights, self.direct.bottom, self.scale, self.scale, width, sample.run
-        )
+        problem = direct.bottom, self.scale, self.scale, direct.tol * self.unit
+        guess = self.last_step()
+        begin, end, _ = find_step(lines_of, sample.weights, problem, self.floor, guess, sample.run)
         return float(begin), float(end)
 
 

@@ -5,29 +5,21 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from steadyboost.trees.error_search import best_label, search_features
-from steadyboost.trees.error_sums import split_joint, sum_sides, sum_tallies, sum_turns
-from steadyboost.trees.joint import NOT_JOINED, Joint, pays
+from steadyboost.trees.error_sums import sum_sides, sum_tallies, sum_turns
 from steadyboost.trees.linesearch import merge_points, merging_width
 from steadyboost.trees.search_tree import Found, Leaf
 from steadyboost.trees.splitting import SET_WORDS
-from steadyboost.trees.standing import (
-    Sample,
-    Standing,
-    all_breakpoints,
-    exponential_losses,
-    find_positions,
-)
-from steadyboost.trees.tree import SMALL, parts
+from steadyboost.trees.standing import Sample, Standing
+from steadyboost.trees.tree import parts
+from steadyboost.trees.turning import all_breakpoints, exponential_losses, find_positions
 
 EXACT_POINTS = 2**17  # breakpoints up to which all of them are looked at
 EXACT_WORK = 4_000_000  # cells of judged curves up to which every interval is one by itself
 MOST_INTERVALS, INTERVALS = 4096, 256
 KEPT_CELLS = 2**21  # of the sums of a node, up to which those of several nodes are kept
-STRETCHES = 8  # of many rows, whose sums are added up
 
 NodeSums = tuple[np.ndarray, ...]  # see ``sums`` of steadyboost.trees.error_search
 Part = tuple[np.ndarray, float, float]  # weight right on each interval, losses of own and others
-Reading = tuple[tuple[np.ndarray, ...], Joint]
 
 
 class ErrorJudge:
@@ -146,39 +138,20 @@ class ErrorJudge:
 
     def _sum_group(self, rows: np.ndarray, features: np.ndarray) -> NodeSums:
         sample, k = self.sample, self.sample.n_classes
-        packed, places, layout, _ = sample.binned.group(features)
-        offsets = layout[0][places[0] : places[-1] + 2]
-        single = packed, places, offsets - offsets[0]
-        tally = self._tally(rows, single)
+        single = sample.columns(features)
+        tally = sample.sum_stretches(
+            lambda read, some: sum_tallies(read, some, self.tallies), single, rows, 3 * k + 1
+        )
         mass = tally[:, 2 * k : 3 * k].astype(np.int64)
         dtype = np.int32 if self.total < 2**31 else np.int64
         hist = np.empty((len(mass), k, self.n_intervals), dtype=dtype)
-        read, joint = self._reading(single, len(rows), self.n_intervals + 1)
+        read, joint = sample.joined(single, len(rows), self.n_intervals + 1)
+        of = rows, self.tallies, self.positions, mass
         sample.run(
-            lambda at: sum_turns(
-                read, joint, single[2], np.arange(k)[at], rows, self.tallies, self.positions,
-                mass, hist,
-            ),
+            lambda at: sum_turns(read, joint, single[2], np.arange(k)[at], *of, hist),
             parts(k, min(k, sample.n_parts)),
-        )  # fmt: skip
+        )
         return hist, mass, self.share * tally[:, : 2 * k], tally[:, 3 * k].astype(np.int64)
-
-    def _reading(self, single: tuple[np.ndarray, ...], n_rows: int, n_channels: int) -> Reading:
-        """Columns to add up: those that join several features, where that pays."""
-        packed, columns, starts, members = self.joint
-        saved, n_cells = len(single[1]) - len(columns), int(starts[-1]) * n_channels
-        if len(members) == len(single[1]) and pays(n_rows, saved, n_cells):
-            return (packed, columns, starts), self.joint
-        return single, NOT_JOINED
-
-    def _tally(self, rows: np.ndarray, single: tuple[np.ndarray, ...]) -> np.ndarray:
-        """Losses and masses by bin, in stretches that do not depend on the number of threads."""
-        k = self.sample.n_classes
-        read, joint = self._reading(single, len(rows), 3 * k + 1)
-        stretches = parts(len(rows), STRETCHES if len(rows) * k >= SMALL else 1)
-        found = self.sample.run(lambda at: sum_tallies(read, rows[at], self.tallies), stretches)
-        tally = found[0] if len(found) == 1 else np.sum(found, axis=0)
-        return split_joint(joint, tally, single[2]) if len(joint[3]) else tally
 
     def _search_group(
         self, label: int, around: tuple, group: np.ndarray, sums: NodeSums

@@ -154,15 +154,6 @@ def sum_tallies(read, rows, tallies):
 
 
 @kernel
-def split_joint(joint, sums, starts):
-    """The sums of single features, from those of columns that join them."""
-    n_channels = sums.shape[1]
-    out = np.zeros((starts[-1], n_channels))
-    take_margins(joint, sums.ravel(), starts, n_channels, out.ravel())
-    return out
-
-
-@kernel
 def sum_sides(hist, losses, left_set, labels):
     """What both sides of a split add with their labels: the weight right on each interval, losses.
 

@@ -93,3 +93,12 @@ def take_margins(joint, joint_hist, offsets, n_channels, hist):
                     cell = (start + bin_ * stride + low) * n_channels
                     for c in range(n_channels):
                         out[c] += joint_hist[cell + c]
+
+
+@kernel
+def split_joint(joint, sums, starts):
+    """The sums of single features, from those of columns that join them."""
+    n_channels = sums.shape[1]
+    out = np.zeros((starts[-1], n_channels))
+    take_margins(joint, sums.ravel(), starts, n_channels, out.ravel())
+    return out

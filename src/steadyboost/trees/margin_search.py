@@ -7,6 +7,9 @@ triple of arrays is called ``lines``. The sum of the smallest is concave too, an
 quasi-concave (Theorem 3 of Zhai, Xia & Wang 2014, where it is right: on either half-line).
 """
 
+from collections.abc import Callable
+from itertools import pairwise
+
 import numpy as np
 
 from steadyboost.trees.jit import inlined, inner, kernel, shared
@@ -14,9 +17,13 @@ from steadyboost.trees.sharded import Run, one_by_one
 
 FEW = 32  # values that are sorted
 BUCKETS = 512
-FIRST_PROBE = 64  # the optimum is mostly in this part of the bracket
-SOME = 2**14  # rows that tell about where it is
+FIRST_PART = 64  # the optimum is mostly in this part of the bracket
+FURTHER = 4  # where it is not, as many times as far
+STRETCH = 2**15  # rows that are looked at a time
 FLAT = 1e-12  # a slope below this is rounding
+
+Lines = tuple[np.ndarray, ...]
+Problem = tuple[float, float, float, float]  # mass of the bottom, scale, reach, width
 
 
 @inlined
@@ -134,19 +141,19 @@ def _bottom_sums(work, n, mass, step, values, masses):
     return threshold, total, slope - falling + rising
 
 
-@inner
-def _settle(work, n, known, reach, kept):
-    """Keep the rows that may enter or leave the bottom, or bend, between the steps that are known.
+@shared
+def settle(lines, weights, known, kept):
+    """Keep the rows that may enter or leave the bottom, or bend, between two steps.
 
-    No numerator moves faster than the step, nor does the threshold. Returns how many are kept, and
-    mass, value and slope of those that are at the bottom throughout.
+    ``known`` is (both steps, one of them, the threshold there): no numerator moves faster than the
+    step, nor does the threshold. Returns how many are kept, and mass, value and slope of those that
+    are at the bottom throughout.
     """
-    level, base, way, weights = work
+    level, base, way = lines
     low, high, point, threshold = known
-    high = min(high, reach)
     band = 2 * (high - low)
     m, mass, value, slope = 0, 0.0, 0.0, 0.0
-    for k in range(n):
+    for k in range(len(weights)):
         own = numerator(level[k], base[k], way[k], point)
         if own - band > threshold:
             continue
@@ -165,6 +172,9 @@ def _settle(work, n, known, reach, kept):
     return m, mass, value, slope
 
 
+_settle = settle.bare
+
+
 @inlined
 def _rises(total, slope, mass, divisor):
     """Whether the mean margin rises, given sum and slope of the smallest numerators."""
@@ -172,45 +182,61 @@ def _rises(total, slope, mass, divisor):
 
 
 @shared
-def climb(lines, weights, mass, scale, reach, width, known):
+def climb(work, settled, top, problem):
     """Algorithm 2.1: bisect [0, reach] for the step with the largest mean of bottom margins.
 
-    ``known`` is what :func:`look` has found, at one step or two. Returns the ends of the last
-    bracket and the mean margin at its beginning. As the mean is quasi-concave, a slope answers for
-    all points beyond, and rows drop out that can no longer change sides.
+    ``problem`` is (mass of the bottom, scale, reach, width of the last bracket). ``work`` and
+    ``settled`` are what :func:`settle` made of all rows between 0 and ``top``: if the mean still
+    rises there, -1 is returned. Else the ends of the last bracket and the mean margin at its
+    beginning. As the mean is quasi-concave, a slope answers for all points beyond, and rows drop
+    out that can no longer change sides.
     """
-    n = len(weights)
-    level, base, way = lines
-    work = (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+    mass, scale, reach, width = problem
+    n, mass_settled, value, steep = settled
     values, masses = np.empty(n), np.empty(n)
-    rising_at, falling_at, settled_at, threshold = known
-    n_work, mass_settled, settled, slope_settled = _settle(
-        (level, base, way, weights), n, known, reach, work
-    )
+    rising_at, falling_at, at = 0.0, np.inf, 0.0
+    if top < reach:
+        _, total, slope = _bottom_sums(work, n, mass - mass_settled, top, values, masses)
+        if _rises(total + value + steep * top, slope + steep, mass, scale + top):
+            return -1.0, top, 0.0
+        falling_at = top
     begin, end = 0.0, reach
     while end - begin >= width:
         q = (begin + end) / 2
         if rising_at < q < falling_at:
             left = mass - mass_settled
-            threshold, total, slope = _bottom_sums(work, n_work, left, q, values, masses)
-            settled += slope_settled * (q - settled_at)
-            if _rises(total + settled, slope + slope_settled, mass, scale + q):
+            threshold, total, slope = _bottom_sums(work, n, left, q, values, masses)
+            value += steep * (q - at)
+            if _rises(total + value, slope + steep, mass, scale + q):
                 rising_at = q
             else:
                 falling_at = q
-            now = (rising_at, falling_at, q, threshold)
-            n_work, more, value, steep = _settle(work, n_work, now, reach, work)
-            mass_settled, settled, slope_settled, settled_at = (
-                mass_settled + more, settled + value, slope_settled + steep, q,
-            )  # fmt: skip
+            now = (rising_at, min(falling_at, reach), q, threshold)
+            n, more, added, turned = _settle(work[:3], work[3][:n], now, work)
+            mass_settled, value, steep, at = mass_settled + more, value + added, steep + turned, q
         elif q <= rising_at:
             begin = q
         else:
             end = q
-    total = settled + slope_settled * (begin - settled_at)
-    if n_work > 0:
-        total += _bottom_sums(work, n_work, mass - mass_settled, begin, values, masses)[1]
+    total = value + steep * (begin - at)
+    total += _bottom_sums(work, n, mass - mass_settled, begin, values, masses)[1]
     return begin, end, total / (mass * (scale + begin))
+
+
+_climb = climb.bare
+
+
+@shared
+def seek(lines, weights, problem, floor, top):
+    """As ``climb``, of all rows; ``floor`` is the threshold at 0, and ``top`` a guess."""
+    n = len(weights)
+    kept = (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+    while True:
+        settled = _settle(lines, weights, (0.0, top, 0.0, floor), kept)
+        found = _climb(kept, settled, top, problem)
+        if found[0] >= 0:
+            return found
+        top = min(FURTHER * top, problem[2])
 
 
 @shared
@@ -225,38 +251,35 @@ def bottom_mean(lines, weights, mass, scale, step):
     return mean, derivative, threshold
 
 
-_bottom_mean = bottom_mean.bare
-
-
-@shared
-def look(lines, weights, mass, scale, point):
-    """(A step at which the mean margin rises, one at which it falls, the point, its threshold)."""
-    _, slope, threshold = _bottom_mean(lines, weights, mass, scale, point)
-    if slope * (scale + point) > FLAT:
-        return point, np.inf, point, threshold
-    return 0.0, point, point, threshold
-
-
 def find_step(
-    lines: tuple[np.ndarray, ...],
+    lines_of: Callable[[slice], Lines],
     weights: np.ndarray,
-    mass: float,
-    scale: float,
-    reach: float,
-    width: float,
+    problem: Problem,
+    floor: float,
+    guess: float = 0.0,
     run: Run = one_by_one,
 ) -> tuple[float, float, float]:
-    """As ``climb``; where there are many rows, some of them tell where to look."""
-    every = len(weights) // SOME
-    points = [reach / FIRST_PROBE]
-    if every > 1:
-        own, some = weights[::every].copy(), tuple(line[::every].copy() for line in lines)
-        share = mass * float(own.sum() / weights.sum())
-        near = find_step(some, own, share, scale, reach, width)[0]
-        spread = max(near / 8, reach / 2048)
-        points = [max(near - spread, 0.0), min(near + spread, reach)]
-    known, *more = run(lambda at: look(lines, weights, mass, scale, at), points)
-    for beyond in more:
-        rising, falling = max(known[0], beyond[0]), min(known[1], beyond[1])
-        known = (rising, falling, *(beyond[2:] if beyond[2] in (rising, falling) else known[2:]))
-    return climb(lines, weights, mass, scale, reach, width, known)
+    """As ``seek``, of rows whose lines are made one stretch after the other.
+
+    The search begins with steps up to twice the guess.
+    """
+    n, reach = len(weights), problem[2]
+    top = min(2 * guess, reach) if guess > 0 else reach / FIRST_PART
+    if n < 2 * STRETCH:
+        return seek(lines_of(slice(0, n)), weights, problem, floor, top)
+    bounds = np.linspace(0, n, n // STRETCH + 1).astype(int).tolist()
+    stretches = [slice(a, b) for a, b in pairwise(bounds)]
+
+    def keep(at: slice) -> tuple[list[np.ndarray], np.ndarray]:
+        kept = tuple(np.empty(at.stop - at.start) for _ in range(4))
+        m, *sums = settle(lines_of(at), weights[at], (0.0, top, 0.0, floor), kept)
+        return [own[:m] for own in kept], np.array(sums)
+
+    while True:
+        found = run(keep, stretches)
+        work = tuple(np.concatenate([kept[k] for kept, _ in found]) for k in range(4))
+        sums = np.sum([sums for _, sums in found], axis=0).tolist()
+        ends = climb(work, (len(work[0]), *sums), top, problem)
+        if ends[0] >= 0:
+            return ends
+        top = min(FURTHER * top, reach)

@@ -1,96 +1,25 @@
-"""How each row stands: its own score against the best two others, and where votes turn it."""
+"""How each row stands: its own score against the best two others."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.histogram import sum_labels
-from steadyboost.trees.jit import inlined, inner, kernel
-from steadyboost.trees.linesearch import NEVER, breakpoint_of, stand
+from steadyboost.trees.jit import kernel
+from steadyboost.trees.joint import NOT_JOINED, Joint, pays, split_joint
+from steadyboost.trees.linesearch import rivals, stand
 from steadyboost.trees.margin_search import bottom_threshold
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import SMALL, one_by_one, parts
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
-DRAWERS = 4096  # for edges, so that a point is compared with few of them
-BLOCK = 4096  # rows whose losses stay in the cache
+STRETCHES = 8  # of many rows, whose sums are added up
+
+Columns = tuple[np.ndarray, ...]  # packed bins, places in them, where the bins of each begin
 
 _bottom_threshold = bottom_threshold.bare
-
-
-@kernel
-def all_breakpoints(scores, y, standing, rows, out):
-    """Breakpoints of the listed rows for every vote; how many there are."""
-    own, first, second, best = standing
-    n = 0
-    for i in rows:
-        for c in range(scores.shape[1]):
-            point = breakpoint_of(
-                scores[i, c], own[i], first[i], second[i], c == y[i], c == best[i]
-            )
-            if point < NEVER:
-                out[n] = point
-                n += 1
-    return n
-
-
-@inlined
-def _drawer(value, origin, factor):
-    return np.uint64(min(max((value - origin) * factor, 0.0), DRAWERS - 1.0))
-
-
-@inner
-def _file_edges(edges):
-    """Drawers of one width over the sorted edges, and how many edges are before each of them."""
-    factor = DRAWERS / (edges[-1] - edges[0]) if len(edges) > 1 else 0.0
-    before = np.zeros(DRAWERS + 1, dtype=np.uint16)
-    for k in range(len(edges)):
-        before[_drawer(edges[k], edges[0], factor) + np.uint64(1)] += 1
-    for d in range(DRAWERS):
-        before[d + 1] += before[d]
-    return edges[0], factor, before
-
-
-@inlined
-def _position(point, edges, drawers):
-    """How many edges are before a point, plus 1: most drawers have no edge or one to compare."""
-    origin, factor, before = drawers
-    drawer = _drawer(point, origin, factor)
-    low, high = np.uint64(before[drawer]), np.uint64(before[drawer + np.uint64(1)])
-    while low < high:
-        middle = (low + high) >> np.uint64(1)
-        if edges[middle] < point:
-            low = middle + np.uint64(1)
-        else:
-            high = middle
-    return low + np.uint64(1)
-
-
-@kernel
-def find_positions(scores, y, standing, edges, width, start, positions):
-    """For each label and row, the first interval in which a vote has turned the row.
-
-    Interval j begins at the (j - 1)-th of the edges; ``len(edges) + 1`` stands for beyond, and the
-    next number for rows that stay wrong. ``start`` is the number of the first row. A row that is
-    wrong by two labels is not turned but by its own.
-    """
-    own, first, second, best = standing
-    drawers, never = _file_edges(edges), np.uint64(len(edges) + 2)
-    for i in range(len(y)):
-        row, out = np.uint64(i), np.uint64(start + i)
-        if own[row] > first[row]:
-            for c in range(scores.shape[1]):
-                point = own[row] - scores[row, np.uint64(c)] - width
-                positions[np.uint64(c), out] = _position(point, edges, drawers)
-        else:
-            for c in range(scores.shape[1]):
-                positions[np.uint64(c), out] = never
-            if own[row] > second[row]:
-                point = own[row] - first[row] - width
-                positions[np.uint64(best[row]), out] = _position(point, edges, drawers)
-        point = first[row] - own[row] - width
-        positions[np.uint64(y[row]), out] = _position(point, edges, drawers)
 
 
 @dataclass(frozen=True)
@@ -120,6 +49,37 @@ class Sample:
         """Of two parts, as a share of all rows; rounded, so that equal splits tie."""
         return -round(purity / float(self.whole.sum()), 12)
 
+    def columns(self, features: np.ndarray) -> Columns:
+        """The bins of neighbouring features, of all rows."""
+        packed, places, layout, _ = self.binned.group(features)
+        offsets = layout[0][places[0] : places[-1] + 2]
+        return packed, places, offsets - offsets[0]
+
+    def joined(self, single: Columns, n_rows: int, n_channels: int) -> tuple[Columns, Joint]:
+        """What to add up: columns that join several of the single ones, where that pays."""
+        packed, columns, starts, members = joint = self.binned.joint(self.n_classes)
+        saved, n_cells = len(single[1]) - len(columns), int(starts[-1]) * n_channels
+        if len(members) == len(single[1]) and pays(n_rows, saved, n_cells):
+            return (packed, columns, starts), joint
+        return single, NOT_JOINED
+
+    def stretches(self, n_rows: int) -> list[slice]:
+        """Rows to be added up at a time: the same ones for any number of threads."""
+        return parts(n_rows, STRETCHES if n_rows * self.n_classes >= SMALL else 1)
+
+    def sum_stretches(
+        self,
+        add_up: Callable[[Columns, np.ndarray], np.ndarray],
+        single: Columns,
+        rows: np.ndarray,
+        n_channels: int,
+    ) -> np.ndarray:
+        """Sums by bin."""
+        read, joint = self.joined(single, len(rows), n_channels)
+        found = self.run(lambda at: add_up(read, rows[at]), self.stretches(len(rows)))
+        sums = found[0] if len(found) == 1 else np.sum(found, axis=0)
+        return split_joint(joint, sums, single[2]) if len(joint[3]) else sums
+
     @property
     def n_parts(self) -> int:
         large = len(self.y) * self.n_classes >= SMALL
@@ -140,16 +100,38 @@ class Standing:
         self.scores = scores
         n = len(scores)
         self.arrays = (*(np.empty(n) for _ in range(3)), np.empty(n, dtype=np.int64))
-        self.parts = parts(n, sample.n_parts)
+        self.sample, self.parts = sample, parts(n, sample.n_parts)
         sample.run(lambda at: stand(scores[at], sample.y[at], *self.at(at)), self.parts)
+        self.gaps = self.arrays[0] - self.arrays[1]  # numerators of the margins
 
     def at(self, rows: slice) -> tuple[np.ndarray, ...]:
         return tuple(array[rows] for array in self.arrays)
 
-    @property
-    def gaps(self) -> np.ndarray:
-        """Numerators of the margins."""
-        return self.arrays[0] - self.arrays[1]
+    def move(self, votes: np.ndarray, step: float) -> None:
+        """Add a step to the scores of the named labels."""
+        y = self.sample.y
+        self.sample.run(
+            lambda at: _move(self.scores[at], y[at], votes[at], step, self.at(at), self.gaps[at]),
+            self.parts,
+        )
+
+    def bottom(self, mass: float, low: float, high: float) -> tuple[int, float, float]:
+        """Integer weight of the rows that are right; the bottom's largest numerator, and its sum.
+
+        The largest is known to be between ``low`` and ``high``.
+        """
+        weights, whole = self.sample.weights, self.sample.whole
+
+        def sort_out(at: slice) -> tuple:
+            near = np.empty(at.stop - at.start + 1), np.empty(at.stop - at.start + 1)
+            *sums, m = _sort_out(self.gaps[at], weights[at], whole[at], low, high, *near)
+            return *sums, near[0][:m], near[1][:m]
+
+        found = self.sample.run(sort_out, self.sample.stretches(len(self.gaps)))
+        right, below, total = (sum(own[k] for own in found) for k in range(3))
+        values, masses = (np.concatenate([own[k] for own in found]) for k in (3, 4))
+        floor, rest = _bottom_of(values, masses, mass - below)
+        return int(right), float(floor), float(total + rest)
 
 
 @kernel
@@ -169,20 +151,59 @@ def bottom_edges(scores, y, standing, rows, shares, out):
 
 
 @kernel
-def right_and_bottom(gaps, weights, whole, mass):
-    """Integer weight of the rows that are right; the bottom's largest numerator, and its sum."""
-    n, right = len(gaps), np.int64(0)
-    values, masses = np.empty(n), np.empty(n)
-    for i in range(n):
-        right += whole[i] if gaps[i] > 0 else 0
-        values[i], masses[i] = gaps[i], weights[i]
-    floor = _bottom_threshold(values, masses, n, mass)
+def _move(scores, y, votes, step, standing, gaps):
+    """Add a step to the scores of the named labels; only what follows from them changes."""
+    own, first, second, best = standing
+    for i in range(len(y)):
+        row, vote = np.uint64(i), np.int64(votes[i])
+        before = scores[row, np.uint64(vote)]
+        value = before + step
+        scores[row, np.uint64(vote)] = value
+        if vote == y[row]:
+            own[row] = value
+        elif step < 0:
+            if before >= second[row]:
+                first[row], second[row], best[row] = rivals(scores, i, np.int64(y[row]))
+        elif vote == best[row]:
+            first[row] = value
+        elif value >= first[row]:
+            if value > first[row] or vote < best[row]:
+                best[row] = vote
+            first[row], second[row] = value, first[row]
+        elif value > second[row]:
+            second[row] = value
+        gaps[row] = own[row] - first[row]
+
+
+@kernel
+def _sort_out(gaps, weights, whole, low, high, values, masses):
+    """(Integer weight of rows that are right; mass and sum of gaps below ``low``; rows up to high).
+
+    The gaps and weights of the latter are written.
+    """
+    right, mass, total, m = np.int64(0), 0.0, 0.0, 0
+    for i in range(len(gaps)):
+        gap, weight = gaps[i], weights[i]
+        right += whole[i] if gap > 0 else 0
+        below = weight if gap < low else 0.0
+        mass += below
+        total += below * gap
+        values[m], masses[m] = gap, weight
+        m += low <= gap <= high
+    return right, mass, total, m
+
+
+@kernel
+def _bottom_of(values, masses, mass):
+    """The largest of the smallest values with this mass, and their sum."""
+    n = len(values)
+    floor = _bottom_threshold(values.copy(), masses.copy(), n, mass)
     total, left = 0.0, mass
     for i in range(n):
-        own = weights[i] if gaps[i] < floor else 0.0
-        total += own * gaps[i]
+        own = masses[i] if values[i] < floor else 0.0
+        total += own * values[i]
         left -= own
-    return right, floor, total + left * floor
+    return floor, total + left * floor
 
 
 def floor_of(gaps: np.ndarray, weights: np.ndarray, mass: float) -> float:
@@ -203,37 +224,3 @@ def bottom_shares(gaps, weights, mass, floor):
         if gaps[i] <= floor:
             out[i] = weights[i] if gaps[i] < floor else part * weights[i]
     return out
-
-
-@kernel
-def weigh_others(values, y, weights, total):
-    """Multiply each row by its weight, without its own label, and add it up."""
-    for i in range(len(y)):
-        row = values[i]
-        row[np.uint64(y[i])] = 0.0
-        added = 0.0
-        for c in range(len(row)):
-            row[c] *= weights[i]
-            added += row[c]
-        total[i] = added
-
-
-def exponential_losses(sample: Sample, standing: Standing) -> tuple[np.ndarray, np.ndarray]:
-    """``w exp(a(l) - a(y))`` of each wrong label and 0 for the own one, and its sum over labels.
-
-    Both are multiplied by a factor that keeps them in range.
-    """
-    own, y, weights = standing.arrays[0], sample.y, sample.weights
-    other, total = np.empty(standing.scores.shape), np.empty(len(y))
-    shift = -standing.gaps.min()
-
-    def raise_part(part: slice) -> None:
-        for start in range(part.start, part.stop, BLOCK):
-            at = slice(start, min(start + BLOCK, part.stop))
-            block = other[at]
-            np.subtract(standing.scores[at], (own[at] + shift)[:, None], out=block)
-            np.exp(block, out=block)
-            weigh_others(block, y[at], weights[at], total[at])
-
-    sample.run(raise_part, standing.parts)
-    return other, total
