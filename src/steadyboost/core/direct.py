@@ -12,10 +12,11 @@ import numpy as np
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.tree import TreeAnswer
+from steadyboost.trees.curve_search import best_of_curve
 from steadyboost.trees.error_judge import ErrorJudge
-from steadyboost.trees.linesearch import choose_interval, error_curve, whole_weights
+from steadyboost.trees.linesearch import choose_interval, merging_width, whole_weights
 from steadyboost.trees.margin_judge import MarginJudge
-from steadyboost.trees.margin_search import find_step, margin_lines
+from steadyboost.trees.margin_search import margin_lines
 from steadyboost.trees.search_tree import Judge, search_tree
 from steadyboost.trees.standing import (
     Sample,
@@ -24,6 +25,7 @@ from steadyboost.trees.standing import (
     bottom_shares,
     floor_of,
 )
+from steadyboost.trees.step_search import find_step
 from steadyboost.trees.tree import Growth, Sums, grow_tree
 from steadyboost.trees.turning import exponential_losses
 
@@ -211,8 +213,9 @@ class DirectSearch:
             judge = ErrorJudge(sample, standing, self.scale)
             weights = judge.tallies[-1] if sample is self.sample else self.sample.weights
             found = self.searched(sample, judge, weights)
-        y, whole, stood = self.sample.y, self.sample.whole, self.standing.arrays
-        low, high, right = error_curve(self.scores, y, stood, found[2], whole, self.scale)
+        whole, spans = self.sample.whole, self.standing.parts
+        rows = self.scores, self.sample.y, *self.standing.arrays, found[2], whole
+        low, high, right = best_of_curve(rows, merging_width(self.scale), self.sample.run, spans)
         at, _, step = choose_interval(right, low, high, False)
         begin = high[at - 1] if at > 0 else -np.inf
         end = low[at] if at < len(low) else np.inf
@@ -274,15 +277,15 @@ class DirectSearch:
         sample, direct = self.sample, self.direct
 
         def lines_of(at: slice) -> tuple[np.ndarray, ...]:
-            lines = tuple(np.empty(at.stop - at.start) for _ in range(3))
-            rows = self.scores[at], sample.y[at], self.standing.at(at)
-            margin_lines(*rows, votes[at], 1.0, *lines)
+            own = self.scores, sample.y, *self.standing.arrays, votes
+            scores, y, *standing, named = (np.ascontiguousarray(array[at]) for array in own)
+            lines = tuple(np.empty(len(y)) for _ in range(3))
+            margin_lines(scores, y, tuple(standing), named, 1.0, *lines)
             return lines
 
         problem = direct.bottom, self.scale, self.scale, direct.tol * self.unit
-        guess = self.last_step()
-        begin, end, _ = find_step(lines_of, sample.weights, problem, self.floor, guess, sample.run)
-        return float(begin), float(end)
+        found = find_step(lines_of, sample.weights, problem, self.last_step(), sample.run)
+        return float(found[0]), float(found[1])
 
 
 def best_round(stages: Sequence[Stage]) -> int:

@@ -30,7 +30,8 @@ class ErrorJudge:
         self.scores = scores = standing.scores
         self.ends = self._ends()
         self.n_intervals = len(self.ends[0]) + 1
-        self.positions = np.empty((sample.n_classes, len(scores)), dtype=np.uint16)
+        room = standing.space.array("positions", scores.size, np.uint16)
+        self.positions = room.reshape(sample.n_classes, len(scores))
         self.tallies = self._tallies()
         self.share = 1 / float(self.tallies[-1].sum())
         self.groups = sample.groups(sample.n_classes * self.n_intervals)

@@ -21,12 +21,12 @@ from steadyboost.trees.margin_scan import (
     shortfall_room,
     sum_shortfalls,
 )
-from steadyboost.trees.margin_search import FIRST_PART, bottom_mean, find_step
+from steadyboost.trees.margin_search import FIRST_PART, bottom_mean
 from steadyboost.trees.search_tree import Found, Leaf
 from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.standing import Sample, Standing
+from steadyboost.trees.step_search import SOME, find_step
 
-SOME = 2**14  # rows that tell about where the best step is
 EXACT_WORK = 4_000_000  # rows times searches up to which every cut is searched
 NEAR = 1.25  # steps within this factor are the same to a bound
 MOST_LISTS = 3  # how often cuts are put in order again
@@ -74,7 +74,7 @@ class LabelledRows:
         """The step with the largest mean margin, and that margin."""
         problem = self.mass, self.scale, self.scale, self.width
         found = find_step(
-            lambda at: tuple(line[at] for line in lines), self.weights, problem, self.floor, guess
+            lambda at: tuple(line[at] for line in lines), self.weights, problem, guess
         )
         return found[0], found[2]
 

@@ -75,21 +75,22 @@ _shortfall_room = inlined(shortfall_room)
 def _fall_short(of, weights, rows, probe, falling, out):
     """``w max(r - N(t), 0)`` of rows that have any, for each label (and none); how many have."""
     scores, y, (own, first, second, best) = of
-    n_classes, (step, threshold), n = scores.shape[1], probe, 0
+    n_classes, (step, threshold), n = scores.shape[1], probe, np.uint64(0)
     for j in range(len(rows)):
-        i, short = np.uint64(rows[j]), out[n]
-        gap = own[i] - first[i]
-        if gap - step >= threshold:
-            continue
-        rest, weight, top = own[i] - second[i], weights[i], own[i] - step
+        i = np.uint64(rows[j])
+        falling[n] = np.uint64(j)
+        n += np.uint64(own[i] - first[i] - step < threshold)
+    for j in range(n):
+        i, short = np.uint64(rows[falling[j]]), out[j]
+        gap, weight, values = own[i] - first[i], weights[i], scores[i]
+        still, moved = max(threshold - gap, 0.0), threshold + step - own[i]
         for k in range(n_classes):
-            value = min(gap, top - scores[i, np.uint64(k)])
-            short[k] = weight * max(threshold - value, 0.0)
-        short[np.uint64(best[i])] = weight * max(threshold - min(rest, gap - step), 0.0)
+            value = moved + values[k]
+            short[k] = weight * (value if value > still else still)
+        rest = min(own[i] - second[i], gap - step)
+        short[np.uint64(best[i])] = weight * max(threshold - rest, 0.0)
         short[np.uint64(y[i])] = weight * max(threshold - (gap + step), 0.0)
-        short[n_classes] = weight * max(threshold - gap, 0.0)
-        falling[n] = j
-        n += 1
+        short[n_classes] = weight * still
     return n
 
 
@@ -120,7 +121,7 @@ def sum_shortfalls(read, of, weights, whole, rows, probe):
     y, n_classes = of[1], of[0].shape[1]
     room = _shortfall_room(n_classes)
     sums = np.zeros((starts[-1], room + n_classes))
-    shortfalls, falling = np.zeros((CHUNK, room)), np.empty(CHUNK, dtype=np.uint64)
+    shortfalls, falling = np.zeros((CHUNK, room)), np.empty(CHUNK + 1, dtype=np.uint64)
     words = np.empty(CHUNK, dtype=np.uint32)
     for begin in range(0, len(rows), CHUNK):
         some = rows[begin : begin + CHUNK]

@@ -7,23 +7,15 @@ triple of arrays is called ``lines``. The sum of the smallest is concave too, an
 quasi-concave (Theorem 3 of Zhai, Xia & Wang 2014, where it is right: on either half-line).
 """
 
-from collections.abc import Callable
-from itertools import pairwise
-
 import numpy as np
 
 from steadyboost.trees.jit import inlined, inner, kernel, shared
-from steadyboost.trees.sharded import Run, one_by_one
 
 FEW = 32  # values that are sorted
 BUCKETS = 512
 FIRST_PART = 64  # the optimum is mostly in this part of the bracket
 FURTHER = 4  # where it is not, as many times as far
-STRETCH = 2**15  # rows that are looked at a time
 FLAT = 1e-12  # a slope below this is rounding
-
-Lines = tuple[np.ndarray, ...]
-Problem = tuple[float, float, float, float]  # mass of the bottom, scale, reach, width
 
 
 @inlined
@@ -182,22 +174,23 @@ def _rises(total, slope, mass, divisor):
 
 
 @shared
-def climb(work, settled, top, problem):
+def climb(work, settled, span, at, problem):
     """Algorithm 2.1: bisect [0, reach] for the step with the largest mean of bottom margins.
 
     ``problem`` is (mass of the bottom, scale, reach, width of the last bracket). ``work`` and
-    ``settled`` are what :func:`settle` made of all rows between 0 and ``top``: if the mean still
-    rises there, -1 is returned. Else the ends of the last bracket and the mean margin at its
-    beginning. As the mean is quasi-concave, a slope answers for all points beyond, and rows drop
+    ``settled`` are what :func:`settle` made of all rows for a ``span``, and ``at`` is where they
+    were looked at. The mean rises where the span begins, if that is not 0; if it still rises where
+    it ends, -1 is returned. Else the ends of the last bracket and the mean margin at its beginning.
+    As the mean is quasi-concave, a slope answers for all points beyond, and rows drop
     out that can no longer change sides.
     """
     mass, scale, reach, width = problem
     n, mass_settled, value, steep = settled
     values, masses = np.empty(n), np.empty(n)
-    rising_at, falling_at, at = 0.0, np.inf, 0.0
+    (rising_at, top), falling_at = span, np.inf
     if top < reach:
         _, total, slope = _bottom_sums(work, n, mass - mass_settled, top, values, masses)
-        if _rises(total + value + steep * top, slope + steep, mass, scale + top):
+        if _rises(total + value + steep * (top - at), slope + steep, mass, scale + top):
             return -1.0, top, 0.0
         falling_at = top
     begin, end = 0.0, reach
@@ -233,7 +226,7 @@ def seek(lines, weights, problem, floor, top):
     kept = (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
     while True:
         settled = _settle(lines, weights, (0.0, top, 0.0, floor), kept)
-        found = _climb(kept, settled, top, problem)
+        found = _climb(kept, settled, (0.0, top), 0.0, problem)
         if found[0] >= 0:
             return found
         top = min(FURTHER * top, problem[2])
@@ -251,35 +244,29 @@ def bottom_mean(lines, weights, mass, scale, step):
     return mean, derivative, threshold
 
 
-def find_step(
-    lines_of: Callable[[slice], Lines],
-    weights: np.ndarray,
-    problem: Problem,
-    floor: float,
-    guess: float = 0.0,
-    run: Run = one_by_one,
-) -> tuple[float, float, float]:
-    """As ``seek``, of rows whose lines are made one stretch after the other.
+@kernel
+def sort_out(lines, weights, step, low, high, near):
+    """Mass, sum and slope of the numerators below ``low``; those up to ``high`` are written."""
+    level, base, way = lines
+    mass, total, slope, m = 0.0, 0.0, 0.0, 0
+    for k in range(len(weights)):
+        value = numerator(level[k], base[k], way[k], step)
+        below = weights[k] if value < low else 0.0
+        mass += below
+        total += below * value
+        slope += below * slope_after(level[k], base[k], way[k], step)
+        near[0][m], near[1][m], near[2][m], near[3][m] = level[k], base[k], way[k], weights[k]
+        m += low <= value <= high
+    return mass, total, slope, m
 
-    The search begins with steps up to twice the guess.
+
+@kernel
+def look(work, sums, mass, scale, step):
+    """The threshold at a step, and whether the mean rises, if ``work`` has all rows near it.
+
+    ``sums`` are mass, sum and slope of the rows below.
     """
-    n, reach = len(weights), problem[2]
-    top = min(2 * guess, reach) if guess > 0 else reach / FIRST_PART
-    if n < 2 * STRETCH:
-        return seek(lines_of(slice(0, n)), weights, problem, floor, top)
-    bounds = np.linspace(0, n, n // STRETCH + 1).astype(int).tolist()
-    stretches = [slice(a, b) for a, b in pairwise(bounds)]
-
-    def keep(at: slice) -> tuple[list[np.ndarray], np.ndarray]:
-        kept = tuple(np.empty(at.stop - at.start) for _ in range(4))
-        m, *sums = settle(lines_of(at), weights[at], (0.0, top, 0.0, floor), kept)
-        return [own[:m] for own in kept], np.array(sums)
-
-    while True:
-        found = run(keep, stretches)
-        work = tuple(np.concatenate([kept[k] for kept, _ in found]) for k in range(4))
-        sums = np.sum([sums for _, sums in found], axis=0).tolist()
-        ends = climb(work, (len(work[0]), *sums), top, problem)
-        if ends[0] >= 0:
-            return ends
-        top = min(FURTHER * top, reach)
+    n = len(work[0])
+    found = _bottom_sums(work, n, mass - sums[0], step, np.empty(n), np.empty(n))
+    threshold, total, slope = found
+    return threshold, _rises(total + sums[1], slope + sums[2], mass, scale + step)

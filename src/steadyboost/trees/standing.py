@@ -12,7 +12,7 @@ from steadyboost.trees.joint import NOT_JOINED, Joint, pays, split_joint
 from steadyboost.trees.linesearch import rivals, stand
 from steadyboost.trees.margin_search import bottom_threshold
 from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import SMALL, one_by_one, parts
+from steadyboost.trees.tree import SMALL, Space, one_by_one, parts
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
 STRETCHES = 8  # of many rows, whose sums are added up
@@ -103,6 +103,7 @@ class Standing:
         self.sample, self.parts = sample, parts(n, sample.n_parts)
         sample.run(lambda at: stand(scores[at], sample.y[at], *self.at(at)), self.parts)
         self.gaps = self.arrays[0] - self.arrays[1]  # numerators of the margins
+        self.space = Space()
 
     def at(self, rows: slice) -> tuple[np.ndarray, ...]:
         return tuple(array[rows] for array in self.arrays)

@@ -112,7 +112,9 @@ def exponential_losses(sample: Sample, standing: Standing) -> tuple[np.ndarray, 
     Both are multiplied by a factor that keeps them in range.
     """
     own, y, weights = standing.arrays[0], sample.y, sample.weights
-    other, total = np.empty(standing.scores.shape), np.empty(len(y))
+    shape, space = standing.scores.shape, standing.space
+    other = space.array("losses", shape[0] * shape[1], float).reshape(shape)
+    total = np.empty(len(y))
     shift = -standing.gaps.min()
 
     def raise_part(part: slice) -> None:
