@@ -26,7 +26,7 @@ from steadyboost.trees.standing import (
     floor_of,
 )
 from steadyboost.trees.step_search import find_step
-from steadyboost.trees.tree import Growth, Sums, grow_tree
+from steadyboost.trees.tree import Growth, Sums, grow_tree, parts
 from steadyboost.trees.turning import exponential_losses
 
 if TYPE_CHECKING:
@@ -148,18 +148,12 @@ class DirectSearch:
     def apply(self, move: Move) -> None:
         self.standing.move(move.votes, move.step)
         self.scale += abs(move.step)
-        move.error, move.margin = self.error_and_margin(abs(move.step) * (1 + ROUNDING))
+        move.error, move.margin = self.error_and_margin()
 
-    def error_and_margin(self, moved: float = np.inf) -> tuple[float, float]:
-        """The training error, where ties are errors, and the mean bottom margin.
-
-        ``moved`` is how far numerators have gone since the floor was found, at the most.
-        """
+    def error_and_margin(self) -> tuple[float, float]:
+        """The training error, where ties are errors, and the mean bottom margin."""
         bottom, total = self.direct.bottom, float(self.sample.whole.sum())
-        near = moved + ROUNDING * self.scale
-        right, self.floor, margin = self.standing.bottom(
-            bottom, self.floor - near, self.floor + near
-        )
+        right, self.floor, margin = self.standing.bottom(bottom)
         return (total - right) / total, margin / (bottom * self.scale)
 
     def accept(self, move: Move) -> None:
@@ -262,7 +256,9 @@ class DirectSearch:
             shares = round_.draw_counts(self.run.rows, question.weights).astype(float)
         rows = np.flatnonzero(shares)
         edges = np.empty((len(rows), sample.n_classes + 1))
-        bottom_edges(self.scores, sample.y, self.standing.arrays, rows, shares, edges)
+        of = self.scores, sample.y, self.standing.arrays
+        spans = parts(len(rows), sample.n_parts)
+        sample.run(lambda at: bottom_edges(*of, rows[at], shares, edges[at]), spans)
         tree, _ = grow_tree(
             sample.binned.take(rows),
             Sums.of_channels(edges),

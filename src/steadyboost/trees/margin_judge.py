@@ -25,8 +25,9 @@ from steadyboost.trees.margin_search import FIRST_PART, bottom_mean
 from steadyboost.trees.search_tree import Found, Leaf
 from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.standing import Sample, Standing
-from steadyboost.trees.step_search import SOME, find_step
+from steadyboost.trees.step_search import find_step
 
+SOME = 2**13  # rows that tell about where the best step of a cut is
 EXACT_WORK = 4_000_000  # rows times searches up to which every cut is searched
 NEAR = 1.25  # steps within this factor are the same to a bound
 MOST_LISTS = 3  # how often cuts are put in order again

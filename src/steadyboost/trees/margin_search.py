@@ -179,20 +179,15 @@ def climb(work, settled, span, at, problem):
 
     ``problem`` is (mass of the bottom, scale, reach, width of the last bracket). ``work`` and
     ``settled`` are what :func:`settle` made of all rows for a ``span``, and ``at`` is where they
-    were looked at. The mean rises where the span begins, if that is not 0; if it still rises where
-    it ends, -1 is returned. Else the ends of the last bracket and the mean margin at its beginning.
-    As the mean is quasi-concave, a slope answers for all points beyond, and rows drop
+    were looked at. The mean rises where the span begins, if that is not 0, and falls where it ends,
+    if that is not the reach. Returns the ends of the last bracket and the mean margin at its
+    beginning. As the mean is quasi-concave, a slope answers for all points beyond, and rows drop
     out that can no longer change sides.
     """
     mass, scale, reach, width = problem
     n, mass_settled, value, steep = settled
     values, masses = np.empty(n), np.empty(n)
-    (rising_at, top), falling_at = span, np.inf
-    if top < reach:
-        _, total, slope = _bottom_sums(work, n, mass - mass_settled, top, values, masses)
-        if _rises(total + value + steep * (top - at), slope + steep, mass, scale + top):
-            return -1.0, top, 0.0
-        falling_at = top
+    rising_at, falling_at = span[0], span[1] if span[1] < reach else np.inf
     begin, end = 0.0, reach
     while end - begin >= width:
         q = (begin + end) / 2
@@ -222,14 +217,16 @@ _climb = climb.bare
 @shared
 def seek(lines, weights, problem, floor, top):
     """As ``climb``, of all rows; ``floor`` is the threshold at 0, and ``top`` a guess."""
-    n = len(weights)
-    kept = (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+    n, (mass, scale, reach, _) = len(weights), problem
+    kept, work = (np.empty(n), np.empty(n), np.empty(n), np.empty(n)), (np.empty(n), np.empty(n))
     while True:
         settled = _settle(lines, weights, (0.0, top, 0.0, floor), kept)
-        found = _climb(kept, settled, (0.0, top), 0.0, problem)
-        if found[0] >= 0:
-            return found
-        top = min(FURTHER * top, problem[2])
+        m, mass_settled, value, steep = settled
+        _, total, slope = _bottom_sums(kept, m, mass - mass_settled, top, *work)
+        rises = _rises(total + value + steep * top, slope + steep, mass, scale + top)
+        if top >= reach or not rises:
+            return _climb(kept, settled, (0.0, top), 0.0, problem)
+        top = min(FURTHER * top, reach)
 
 
 @shared

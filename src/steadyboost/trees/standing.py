@@ -15,6 +15,7 @@ from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import SMALL, Space, one_by_one, parts
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
+SOME = 2**14  # rows that tell about where the bottom ends
 STRETCHES = 8  # of many rows, whose sums are added up
 
 Columns = tuple[np.ndarray, ...]  # packed bins, places in them, where the bins of each begin
@@ -116,11 +117,20 @@ class Standing:
             self.parts,
         )
 
-    def bottom(self, mass: float, low: float, high: float) -> tuple[int, float, float]:
-        """Integer weight of the rows that are right; the bottom's largest numerator, and its sum.
+    def _near_floor(self, mass: float) -> tuple[float, float]:
+        """Two values between which the bottom's largest numerator probably is, by some rows."""
+        weights, every = self.sample.weights, len(self.gaps) // SOME
+        if every < 2:
+            return -np.inf, np.inf
+        some, own = self.gaps[::every], weights[::every]
+        share = mass * float(own.sum() / weights.sum())
+        return floor_of(some, own, 0.95 * share), floor_of(some, own, 1.05 * share)
 
-        The largest is known to be between ``low`` and ``high``.
-        """
+    def bottom(self, mass: float) -> tuple[int, float, float]:
+        """Integer weight of the rows that are right; the bottom's largest numerator, its sum."""
+        return self._bottom(mass, *self._near_floor(mass))
+
+    def _bottom(self, mass: float, low: float, high: float) -> tuple[int, float, float]:
         weights, whole = self.sample.weights, self.sample.whole
 
         def sort_out(at: slice) -> tuple:
@@ -131,6 +141,8 @@ class Standing:
         found = self.sample.run(sort_out, self.sample.stretches(len(self.gaps)))
         right, below, total = (sum(own[k] for own in found) for k in range(3))
         values, masses = (np.concatenate([own[k] for own in found]) for k in (3, 4))
+        if low > -np.inf and not below < mass <= below + masses.sum():
+            return self._bottom(mass, -np.inf, np.inf)
         floor, rest = _bottom_of(values, masses, mass - below)
         return int(right), float(floor), float(total + rest)
 

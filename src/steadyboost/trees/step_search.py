@@ -22,7 +22,8 @@ from steadyboost.trees.sharded import Run, one_by_one
 
 SOME = 2**14  # rows that tell about where it is
 STRETCH = 2**15  # rows that are looked at a time
-NEAR = 0.05  # some of the rows have the threshold of all but for such a part of the mass
+FIRST_WIDTH = 1 / 32  # of the step that some rows have found: how far from it to look first
+MOST_LOOKS = 4  # after which the rest is quick
 
 Lines = tuple[np.ndarray, ...]
 Problem = tuple[float, float, float, float]  # mass of the bottom, scale, reach, width
@@ -31,10 +32,16 @@ Problem = tuple[float, float, float, float]  # mass of the bottom, scale, reach,
 class _Search:
     """A search over all rows, stretch by stretch: the same ones for any number of threads."""
 
-    def __init__(self, lines_of: Callable[[slice], Lines], weights: np.ndarray, run: Run):
+    def __init__(
+        self,
+        lines_of: Callable[[slice], Lines],
+        weights: np.ndarray,
+        run: Run,
+        problem: "Problem",
+    ):
         bounds = np.linspace(0, len(weights), len(weights) // STRETCH + 1).astype(int).tolist()
         stretches = [slice(a, b) for a, b in pairwise(bounds)]
-        self.run = run
+        self.run, self.problem = run, problem
         self.pieces = run(lambda at: (lines_of(at), weights[at]), stretches)
 
     def _gather(self, sort: Callable[..., tuple]) -> tuple[Lines, list[float]]:
@@ -49,9 +56,9 @@ class _Search:
         work = tuple(np.concatenate([kept[k] for kept, _ in found]) for k in range(4))
         return work, np.sum([sums for _, sums in found], axis=0).tolist()
 
-    def look(self, problem: Problem, step: float, near: tuple[float, float]) -> tuple[float, bool]:
+    def look(self, step: float, near: tuple[float, float]) -> tuple[float, bool]:
         """The threshold at a step, which may be between two values, and whether the mean rises."""
-        mass, scale = problem[:2]
+        mass, scale = self.problem[:2]
 
         def sort(lines: Lines, weights: np.ndarray, kept: Lines) -> tuple[list[float], int]:
             *sums, m = sort_out(lines, weights, step, *near, kept)
@@ -60,17 +67,33 @@ class _Search:
         work, sums = self._gather(sort)
         if sums[0] < mass <= sums[0] + work[3].sum():
             return look(work, sums, mass, scale, step)
-        return self.look(problem, step, (-np.inf, np.inf))
+        return self.look(step, (-np.inf, np.inf))
+
+    def around(self, guess: float, near: tuple[float, float]) -> tuple[float, float, float]:
+        """Look on both sides of a guess, ever further, then in the middle; few rows are left."""
+        reach = self.problem[2]
+        low, high, apart = 0.0, reach, max(guess * FIRST_WIDTH, reach / 8192)
+        at, (threshold, rises) = guess, self.look(guess, near)
+        for _ in range(MOST_LOOKS):
+            low, high = (at, high) if rises else (low, at)
+            step = min(at + apart, reach) if rises else max(at - apart, 0.0)
+            if not low < step < high:
+                step = (low + high) / 2
+            moved = 1.000001 * abs(step - at)
+            threshold, rises = self.look(step, (threshold - moved, threshold + moved))
+            at, apart = step, 2 * apart
+        low, high = (at, high) if rises else (low, at)
+        return self.climb((low, high), at, threshold)
 
     def climb(
-        self, problem: Problem, span: tuple[float, float], at: float, threshold: float
+        self, span: tuple[float, float], at: float, threshold: float
     ) -> tuple[float, float, float]:
         def sort(lines: Lines, weights: np.ndarray, kept: Lines) -> tuple[list[float], int]:
             m, *sums = settle(lines, weights, (*span, at, threshold), kept)
             return sums, m
 
         work, sums = self._gather(sort)
-        return climb(work, (len(work[0]), *sums), span, at, problem)
+        return climb(work, (len(work[0]), *sums), span, at, self.problem)
 
 
 def find_step(
@@ -90,13 +113,6 @@ def find_step(
     found = seek(some, own, (share, scale, reach, width), floor, top)
     if every == 1:
         return found
-    search, spread = _Search(lines_of, weights, run), max(found[0] / 8, reach / 2048)
-    low, high = max(found[0] - spread, 0.0), min(found[0] + spread, reach)
-    near = [bottom_mean(some, own, part * share, scale, low)[2] for part in (1 - NEAR, 1 + NEAR)]
-    threshold, rises = search.look(problem, low, (near[0], near[1]))
-    spans = ((low, high), (low, reach)) if rises else ((0.0, low),)
-    return next(
-        ends
-        for ends in (search.climb(problem, span, low, threshold) for span in spans)
-        if ends[0] >= 0
-    )
+    near = [bottom_mean(some, own, part * share, scale, found[0])[2] for part in (0.95, 1.05)]
+    search = _Search(lines_of, weights, run, problem)
+    return search.around(found[0], (near[0], near[1]))
