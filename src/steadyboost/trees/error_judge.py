@@ -170,7 +170,8 @@ class ErrorJudge:
             key = -weight, loss, self.sample.impurity(purity)
             return Found(key, int(feature), left_set, (left, right))
 
-        shares = np.array_split(group, min(self.sample.n_parts, len(group)))
+        n_parts = min(self.sample.n_parts, len(group))
+        shares = np.array_split(group, n_parts) if n_parts > 1 else [group]
         found = [one for one in self.sample.run(search, shares) if one is not None]
         return min(found, key=lambda one: one.key, default=None)
 

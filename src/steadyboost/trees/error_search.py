@@ -76,10 +76,11 @@ def purity_of(left, right):
 
 
 @inner
-def _empty_part(n_classes, width):
+def _empty_part(hist):
     """Curves, class masses, losses and the weight right without votes, of no rows."""
+    _, n_classes, width = hist.shape
     return (
-        np.zeros((n_classes, width), dtype=np.int64),
+        np.zeros((n_classes, width), dtype=hist.dtype),
         np.zeros(n_classes, dtype=np.int64),
         np.zeros(2 * n_classes),
         np.zeros(1, dtype=np.int64),
@@ -131,8 +132,8 @@ def _scan(order, n_order, first, start, n_cells, sums, around, label, ends, best
     it is returned with its length in place of the 0.
     """
     hist, mass = sums[0], sums[1]
-    _, n_classes, width = hist.shape
-    left, right = _empty_part(n_classes, width), _empty_part(n_classes, width)
+    width = hist.shape[2]
+    left, right = _empty_part(hist), _empty_part(hist)
     for b in range(n_cells):
         _add_bin(start + b, sums, 1, right)
     fixed, work = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
