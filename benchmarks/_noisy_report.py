@@ -57,8 +57,9 @@ def critical_difference(table: pd.DataFrame) -> float:
     return float(q * (k * (k + 1) / (6 * n)) ** 0.5)
 
 
-def markdown(table: pd.DataFrame, digits: int) -> str:
-    best = table.min()
+def markdown(table: pd.DataFrame, digits: int, highest: bool = False) -> str:
+    """The table, the lowest (or highest) figure of each column in bold."""
+    best = table.max() if highest else table.min()
     lines = ["| | " + " | ".join(table.columns) + " |", "|---" * (len(table.columns) + 1) + "|"]
     for method, values in table.iterrows():
         cells = [

@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 
 import steadyboost
 from steadyboost import BoostingClassifier, demo
-from steadyboost.plots import Line, error_chart, spread
+from steadyboost.plots.svg import Line, error_chart, spread
 
 ROOT = Path(__file__).parents[1]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -213,3 +213,21 @@ def test_warnings_of_a_method_do_not_spoil_the_table():
         warnings.simplefilter("error")
         shown = demo.measure("weak", weak, digits)
     assert "no edge" in shown.messages[0]
+
+
+def test_the_second_process_compiles_for_the_last_booster_first(monkeypatch):
+    warmed = []
+    monkeypatch.setattr(demo, "warm_up", lambda model, digits: warmed.append(type(model)))
+    demo.warm_all(0.2, 0)
+    assert warmed == [*demo.boosters().values()][::-1]
+
+
+def test_the_second_process_ends_with_the_first(monkeypatch):
+    started = []
+    popen = demo.subprocess.Popen
+    monkeypatch.setattr(
+        demo.subprocess, "Popen", lambda *a, **k: started.append(popen(*a, **k)) or started[0]
+    )
+    with demo.compiling_ahead(0.2, 0):
+        assert started[0].poll() is None
+    assert started[0].returncode != 0

@@ -2,9 +2,12 @@
 
 import math
 import re
+import subprocess
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +25,7 @@ from steadyboost.core.callbacks import Callback
 from steadyboost.core.estimator import BoostingClassifier
 from steadyboost.learners.tree import Tree
 from steadyboost.noise import corrupt
-from steadyboost.plots import Line, error_chart
+from steadyboost.plots.svg import Line, error_chart
 
 BASELINE = "scikit-learn AdaBoost"
 DEPTH = 3
@@ -116,14 +119,42 @@ def run(rounds: int, noise: float, seed: int, tell: Tell) -> Iterator[Result]:
     yield measure(BASELINE, theirs, digits)
     tell(BASELINE, rounds)
     for name, cls in boosters().items():
-        learner = {} if "estimator" in cls.does_without else {"estimator": Tree(max_depth=DEPTH)}
-        ours = cls(**learner, n_estimators=rounds, random_state=seed)
+        ours = made(cls, rounds, seed)
         tell(f"{name}: compiling, on first use only", 0)
         warm_up(ours, digits)
         tell(name, 0)
         result = measure(name, ours.set_params(callbacks=[Tick(tell, name)]), digits)
         tell(name, rounds - result.rounds)
         yield result
+
+
+def made(cls: type[BoostingClassifier], rounds: int, seed: int) -> BoostingClassifier:
+    """A booster over trees of the demo's depth, if it takes a learner."""
+    learner = {} if "estimator" in cls.does_without else {"estimator": Tree(max_depth=DEPTH)}
+    return cls(**learner, n_estimators=rounds, random_state=seed)
+
+
+@contextmanager
+def compiling_ahead(noise: float, seed: int) -> Iterator[None]:
+    """Let a second process compile for the boosters from the last to the first meanwhile.
+
+    Compiled code is kept on disk, so that what one process has compiled the other only loads; one
+    process cannot compile two functions at once.
+    """
+    code = f"from steadyboost.demo import warm_all; warm_all({noise!r}, {seed!r})"
+    command, silent = [sys.executable, "-c", code], subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=silent, stderr=silent) as process:
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+def warm_all(noise: float, seed: int) -> None:
+    """Warm up all boosters, the last first."""
+    digits = Digits.load(noise, seed)
+    for cls in reversed(boosters().values()):
+        warm_up(made(cls, 2, seed), digits)
 
 
 def warm_up(model: BoostingClassifier, digits: Digits) -> None:

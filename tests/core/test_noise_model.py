@@ -67,7 +67,7 @@ def test_rows_weigh_as_if_they_were_repeated():
     known = logs(proba)
     point = np.array([*np.log([USUAL_WEIGHT / 2] * 2), -1.0])  # where odd weights cost nothing
     weighed = cost(point, known, y, times / times.sum(), None)[0]
-    again = np.repeat(known, times, axis=1), np.repeat(y, times)
+    again = np.repeat(known, times, axis=2), np.repeat(y, times)
     repeated = cost(point, *again, np.full(times.sum(), 1 / times.sum()), None)[0]
     np.testing.assert_allclose(weighed, repeated, rtol=1e-12)
 
@@ -84,7 +84,9 @@ def test_a_pool_is_the_normalised_product_of_powers():
     weights = np.array([0.3, 1.2])
     product = proba[0] ** 0.3 * proba[1] ** 1.2
     expected = product / product.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(pool(np.log(proba), weights), expected, rtol=1e-12)
+    np.testing.assert_allclose(
+        pool(np.log(proba).transpose(0, 2, 1), weights).T, expected, rtol=1e-12
+    )
 
 
 def test_unmixing_undoes_a_mixture():

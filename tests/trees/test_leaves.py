@@ -52,11 +52,12 @@ def start(n, n_columns=8):
     return np.asfortranarray(np.random.default_rng(2).normal(size=(n, n_columns)))
 
 
+@pytest.mark.parametrize("order", "CF")
 @pytest.mark.parametrize("n", [1, 100, CHUNK, CHUNK + 150])
-def test_the_values_of_leaves_are_added_row_by_row(n):
+def test_the_values_of_leaves_are_added_row_by_row(n, order):
     binned = binned_rows(n)
-    trees, columns, scores = trees_of(binned), [0, 3, 4, 5, 3], start(n)
-    expected = by_loops(binned, trees, columns, scores.copy(order="F"))
+    trees, columns, scores = trees_of(binned), [0, 3, 4, 5, 3], start(n).copy(order=order)
+    expected = by_loops(binned, trees, columns, scores.copy())
     LeafSums(trees, columns).add(binned, scores)
     np.testing.assert_array_equal(scores, expected)
 

@@ -31,7 +31,7 @@ def explain(model: ModelFile, top: Top = 15, round_: Round = 1, json: Json = Fal
         page.print(line)
     page.print(importance_grid(loaded, top))
     page.print(history_grid(loaded.booster))
-    page.print(hypothesis(loaded.booster, round_), markup=False, soft_wrap=True)
+    page.print(hypothesis(loaded.booster, round_), soft_wrap=True)
 
 
 def document(model: Model, round_: int) -> dict[str, Any]:

@@ -179,7 +179,7 @@ class CrossFit:
     def _bag(self, round_: Round) -> np.ndarray:
         """How often each row is in a bootstrap."""
         n = len(self.rows)
-        return round_.rng.multinomial(n, np.full(n, 1 / n))
+        return np.bincount(round_.rng.integers(n, size=n), minlength=n)
 
     def _random_tree(self, number: int, round_: Round) -> GrownTree:
         weights = self._bag(round_) * self.mass
@@ -222,14 +222,17 @@ class CrossFit:
 
     def unseen_proba(self) -> np.ndarray:
         """(members, n, k), for each row from members that have not seen it."""
-        boosters = np.empty((len(self.rows), self.shape.n_classes))
+        return np.stack([self._boosters_proba(), *map(_shares, self.votes)])
+
+    def _boosters_proba(self) -> np.ndarray:
+        proba = np.empty((len(self.rows), self.shape.n_classes))
         for fold in self.folds:
-            boosters[fold.held_out] = fold.proba
-        return np.stack([boosters, *map(_shares, self.votes)])
+            proba[fold.held_out] = fold.proba
+        return proba
 
     def error(self) -> float:
         """Share of the rows that the boosters get wrong out of sample, by given labels."""
-        wrong = self.unseen_proba()[0].argmax(axis=1) != self.rows.y
+        wrong = self._boosters_proba().argmax(axis=1) != self.rows.y
         return float(np.average(wrong, weights=self.mass))
 
     def rounds(self) -> np.ndarray:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import expit, logsumexp
+from scipy.special import expit
 
 SMALLEST = 1e-3  # that a probability is taken for: no model knows better
 USUAL_WEIGHT = 1.5  # of all members together
@@ -30,14 +30,18 @@ STARTS = (0.02, 0.2, 0.5)  # noise rates that the search starts from
 
 
 def logs(proba: np.ndarray) -> np.ndarray:
-    """Logarithms of probabilities, none of which is taken for zero."""
-    return np.log(np.maximum(proba, SMALLEST))
+    """Logarithms of (models, n, k) probabilities, none of which is taken for zero.
+
+    As (models, k, n): sums over few classes are quickest with the rows along the last axis.
+    """
+    return np.log(np.maximum(np.ascontiguousarray(proba.transpose(0, 2, 1)), SMALLEST))
 
 
 def pool(log_proba: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """q of (models, n, k) logarithms."""
+    """q of (models, k, n) logarithms, as (k, n)."""
     together = sum(w * own for w, own in zip(weights, log_proba, strict=True))  # row by row
-    return np.exp(together - logsumexp(together, axis=1, keepdims=True))
+    q = np.exp(together - together.max(axis=0))
+    return q / q.sum(axis=0)
 
 
 def symmetric(rate: float, k: int) -> np.ndarray:
@@ -77,7 +81,7 @@ class NoiseModel:
 
     def true_proba(self, proba: np.ndarray) -> np.ndarray:
         """The distribution of the true label by the features alone, of (members, n, k)."""
-        q = pool(logs(proba), self.weights)
+        q = pool(logs(proba), self.weights).T
         if not self.mixes:
             return q
         return unmixed(mixed(q, symmetric(self.rate, q.shape[1])), self.transition)
@@ -171,15 +175,15 @@ def cost(
 
     A point is the logarithms of the weights and the log-odds of the rate; rows have a ``share``.
     """
-    n_models, n, k = log_proba.shape
+    n_models, k, n = log_proba.shape
     w, at = np.exp(point[:n_models]), np.arange(n)
     rate = expit(point[-1]) if fixed_rate is None else fixed_rate
     q = pool(log_proba, w)
-    own = q[at, y]
+    own = q[y, at]
     given = (1 - rate) * own + rate / k
     pull = share * (1 - rate) * own / given  # of log q_y on the log-likelihood
-    expected = np.einsum("mnk,nk->mn", log_proba, q)
-    slope_w = w * ((log_proba[:, at, y] - expected) @ pull)
+    expected = np.einsum("mkn,kn->mn", log_proba, q)
+    slope_w = w * ((log_proba[:, y, at] - expected) @ pull)
     slope_rate = (share * (1 / k - own) / given).sum() * rate * (1 - rate)
     mean, usual = point[:n_models].mean(), np.log(USUAL_WEIGHT / n_models)
     off = point[:n_models] - mean

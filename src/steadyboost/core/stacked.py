@@ -76,12 +76,9 @@ class StackedTrees:
 
     def add(self, data: Data, scores: np.ndarray) -> None:
         assert data.binned is not None
-        for rows, packed, feature in data.binned.unpacked(self.nodes[0]):
-            own = np.asfortranarray(scores[rows])  # a copy, unless it is all rows
+        for packed, feature, own in data.binned.with_scores(self.nodes[0], scores):
             nodes = (feature, *self.nodes[1:])
             add_trees(packed, nodes, self.starts, self.tables, self.one_each, own)
-            if len(own) < len(scores):
-                scores[rows] = own
 
 
 class StackedLeaves:

@@ -63,6 +63,16 @@ class BinnedRows:
         """Stretches of rows as packed bins, and the places in them of the features of nodes."""
         raise NotImplementedError
 
+    def with_scores(
+        self, feature: np.ndarray, scores: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """As ``unpacked``, with the scores of the stretch in column order, to be added to."""
+        for rows, packed, places in self.unpacked(feature):
+            own = np.asfortranarray(scores[rows])
+            yield packed, places, own
+            if not np.may_share_memory(own, scores):
+                scores[rows] = own
+
     def column(self, feature: int) -> tuple[np.ndarray, int]:
         """Packed bins of all rows that have a feature, and its place in them."""
         raise NotImplementedError

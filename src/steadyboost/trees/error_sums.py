@@ -9,7 +9,7 @@
 import numpy as np
 
 from steadyboost.trees.jit import inner, kernel
-from steadyboost.trees.joint import take_margins
+from steadyboost.trees.joint import add_vectors
 from steadyboost.trees.splitting import contains
 
 CHUNK = 2048  # rows whose words and turning points stay in the cache
@@ -116,7 +116,7 @@ def sum_turns(read, joint, starts, labels, rows, tallies, positions, mass, hist)
             _add_turns(read, turns, n, width, words, sums)
         if joined:
             single[:] = 0
-            take_margins(joint, sums, starts, width, single)
+            add_vectors(joint, sums, starts, width, single)
         _cumulate(single if joined else sums, mass, k, hist)
 
 

@@ -59,9 +59,6 @@ class LeafSums:
 
     def add(self, binned: BinnedRows, scores: np.ndarray) -> None:
         """Add to the scores of binned rows."""
-        for rows, packed, feature in binned.unpacked(self.nodes[0]):
-            own = np.asfortranarray(scores[rows])  # a copy, unless it is all rows
+        for packed, feature, own in binned.with_scores(self.nodes[0], scores):
             nodes = (feature, *self.nodes[1:])
             _add_leaves(packed, nodes, self.starts, self.columns, self.values, own)
-            if len(own) < len(scores):
-                scores[rows] = own

@@ -16,10 +16,10 @@ ONE = 2.0**60  # that sums are parts of
 
 @kernel
 def _grow_steps(bins, gradients, curvatures, rows, rule, limits, counting, forest, steps):
-    """Grow a tree for each column; ``steps`` gets the values of the nodes."""
+    """Grow a tree for each row of (trees, n) arrays; ``steps`` gets the values of the nodes."""
     criterion, l2, min_mass, min_count = rule
     feature, children, left_set, totals, gain, depth = forest
-    n, capacity = len(gradients), feature.shape[1]
+    n, capacity = gradients.shape[1], feature.shape[1]
     own = np.empty(len(rows), dtype=np.int32)
     scratch = np.empty(len(rows), dtype=np.int32)
     leaf = np.empty(n, dtype=np.int32)
@@ -28,16 +28,16 @@ def _grow_steps(bins, gradients, curvatures, rows, rule, limits, counting, fores
     counted = np.ones(n if counting else 0, dtype=np.int64)
     same_label = np.zeros(len(counted), dtype=np.int32)
     span = np.empty((capacity, 2), dtype=np.int64)
-    for j in range(gradients.shape[1]):
+    for j in range(len(gradients)):
         whole = 0.0
         for k in range(len(rows)):
             own[k] = rows[k]
-            whole += abs(gradients[rows[k], j]) + curvatures[rows[k], j]
+            whole += abs(gradients[j, rows[k]]) + curvatures[j, rows[k]]
         scale = ONE / whole if whole > 0 else 0.0
         totals[j, 0] = 0
         for i in own:
-            channels[i, 0] = np.int64(gradients[i, j] * scale)
-            channels[i, 1] = max(np.int64(1), np.int64(curvatures[i, j] * scale))
+            channels[i, 0] = np.int64(gradients[j, i] * scale)
+            channels[i, 1] = max(np.int64(1), np.int64(curvatures[j, i] * scale))
             totals[j, 0, 0] += channels[i, 0]
             totals[j, 0, 1] += channels[i, 1]
         span[0, 0], span[0, 1] = 0, len(rows)
@@ -70,8 +70,8 @@ def grow_steps(
     steps = np.empty((n_trees, capacity))
     _grow_steps(
         binned.bins(features),
-        gradients,
-        curvatures,
+        np.ascontiguousarray(gradients.T),
+        np.ascontiguousarray(curvatures.T),
         rows,
         (criterion, growth.l2, 1, min_count),
         growth.limits(len(rows)),

@@ -216,7 +216,7 @@ def _grow(bytes_, layout, labels, weights, rows, rule, tree):
                     column, place, labels, weights, own, totals, min_leaf, left, state
                 )
             else:
-                _sort(column, place, own, counts, order)
+                _sort(column, place, own, counts[: width + 2], order)
                 at, found = _best_cut(
                     column, place, labels, weights, order[: len(own)], totals, min_leaf, left
                 )
