@@ -1,7 +1,7 @@
 """The hooks of a booster: the lines of a paper's pseudocode."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,18 @@ from steadyboost.trees.tree import GrownTree
 if TYPE_CHECKING:
     from steadyboost.core.loop import Boosting, Round
     from steadyboost.core.stages import Stage
+
+LogWeights = TypeVar("LogWeights", bound=Callable[..., np.ndarray])
+
+
+def of_own_score(log_weights: LogWeights) -> LogWeights:
+    """Mark ``log_weights`` that look at nothing but each row's score of its own label.
+
+    Where answers count for their own class, the loop then need not keep the other scores up to
+    date. They are the one column that is passed.
+    """
+    log_weights.of_own_score = True  # type: ignore[attr-defined]
+    return log_weights
 
 
 class Hooks:
@@ -84,14 +96,23 @@ class Hooks:
         """Whether nothing is left to learn."""
         return not run.open_problems()
 
+    @classmethod
+    def weighs_own(cls) -> bool:
+        """Whether the scores of own labels are all that weights need."""
+        return hasattr(cls.log_weights, "of_own_score") and cls.add is Hooks.add
+
     def weigh_block(self, block: Block) -> np.ndarray:
         """Logarithms of the weights of a block of rows."""
+        if block.own is not None:
+            block.follow()
+            return self.log_weights(block.own[:, None], np.zeros_like(block.y))
         return self.log_weights(block.scores, block.y)
 
     def question(self, rows: Rows, round_: "Round") -> Question:
         """What the weak learner is asked; by default to name the class of weighted rows."""
         rows.weigh(self.weigh_block)
-        return Question(rows.y, rows.weights, self.n_classes_, np.ones(self.n_classes_))
+        code = np.ones(self.n_classes_)
+        return Question(rows.y, rows.weights, self.n_classes_, code, total=1.0)
 
     def step(self, question: Question, error: float) -> float | None:
         """How much an answer with this weighted error counts; None if it has no edge."""

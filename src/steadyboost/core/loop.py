@@ -1,6 +1,7 @@
 """The one loop: weigh, ask, count, add."""
 
 import warnings
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -71,11 +72,22 @@ class Boosting:
     questions: list[Question] = field(default_factory=list)  # of the last round, with weights
     memo: Any = None  # what the booster keeps between rounds; it follows from the stages
     waiting: list[Stage] = field(default_factory=list)  # to be added to training rows
+    last_votes: np.ndarray | None = None  # of the last stage that waits, if they are known
     over: bool = False  # whether the last round was the last that there can be
 
     def __post_init__(self) -> None:
         if self.booster.weighs_pairs and self.rows.n_classes > 1:
             self.rows.keep_raised()
+        self.follows_own = self.booster.weighs_own() and self.rows.n_classes > 1
+        if self.follows_own:
+            self.rows.keep_own()
+        this = weakref.ref(self)  # rows that hold their run would both outlive it
+
+        def catch_up() -> None:
+            if (run := this()) is not None:
+                run.catch_up()
+
+        self.rows.catch_up = catch_up
         self.problems = [self.rows]
         if self.rows.n_classes > 1:
             self.problems = self.booster.problems(self.rows)
@@ -142,7 +154,10 @@ class Boosting:
                     self.booster.question(problem, self.round(t))
                 self.remember(stage)
             for rows in filter(None, (self.rows, self.validation)):
-                self.add(rows, stage, stage.answer.votes(rows.data))
+                votes = stage.answer.votes(rows.data)
+                self.add(rows, stage, votes)
+                if self.follows_own and rows is self.rows:
+                    self.follow(stage, votes)
 
     def remember(self, stage: Stage) -> None:
         for problem, part in zip(self.problems, stage.parts, strict=True):
@@ -220,8 +235,11 @@ class Boosting:
         """
         if self.booster.has_memory:
             self.remember(stage)
-        if votes is None:
+        if votes is not None and self.follows_own:
+            self.follow(stage, votes)
+        if votes is None or self.follows_own:
             self.waiting.append(stage)
+            self.last_votes = votes
         else:
             self.add(self.rows, stage, votes)
         if self.validation is not None:
@@ -241,20 +259,29 @@ class Boosting:
 
         rows.each(to_block)
 
-    def catch_up(self, rows: Rows) -> None:
-        """Add the stages that wait, if these are training rows: others never wait."""
-        while self.waiting and rows is self.rows:
-            stage = self.waiting.pop(0)
-            self.add(self.rows, stage, stage.answer.votes(self.rows.data))
+    def follow(self, stage: Stage, votes: np.ndarray) -> None:
+        """Add a stage to the training rows' scores of their own labels, when they are weighed."""
+        for block in self.rows.blocks:
+            block.follow()
+            block.late = stage.step * stage.code, votes
+
+    def catch_up(self) -> None:
+        """Add the stages that wait to the scores of training rows."""
+        waiting, self.waiting = self.waiting, []
+        for stage in waiting:
+            known = self.last_votes if stage is waiting[-1] else None
+            votes = stage.answer.votes(self.rows.data) if known is None else known
+            self.add(self.rows, stage, votes)
+        self.last_votes = None
 
     def proba(self, rows: Rows) -> np.ndarray:
         """Class probabilities of rows as the scores stand."""
-        self.catch_up(rows)
+        rows.catch_up()
         return np.concatenate(rows.each(lambda block: self.booster.probabilities(block.scores)))
 
     def error_on(self, rows: Rows) -> float:
         """Weighted share of rows that the ensemble gets wrong so far."""
-        self.catch_up(rows)
+        rows.catch_up()
 
         def in_block(block: Block) -> np.ndarray:
             wrong = self.booster.wrong(block.scores, block.y)

@@ -16,7 +16,7 @@ import numpy as np
 
 from steadyboost.core.inputs import split_off
 from steadyboost.core.raised import RaisedScores
-from steadyboost.core.scores import PERFECT
+from steadyboost.core.scores import PERFECT, follow_own
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data, Pieces, first_of, sums_before
 from steadyboost.trees.sharded import add_up
@@ -36,11 +36,20 @@ class Block:
     y: np.ndarray
     base: np.ndarray | None  # log of the user's weights
     scores: np.ndarray
+    own: np.ndarray | None = None  # scores of own labels, where these follow at once, others later
+    late: tuple[np.ndarray, np.ndarray] | None = None  # points and votes to be added to those
     raised: RaisedScores | None = None  # where a booster weighs (row, label) pairs
     memory: np.ndarray | None = None  # where a booster keeps more of a row than its scores
 
     def __len__(self) -> int:
         return len(self.y)
+
+    def follow(self) -> None:
+        """Add what is late to the scores of own labels."""
+        if self.late is not None and self.own is not None:
+            points, votes = self.late
+            follow_own(points, votes[self.rows], self.y, self.own)
+            self.late = None
 
 
 def stretches(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
@@ -54,13 +63,17 @@ def stretches(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
             yield (number, k), slice(a, b)
 
 
-def scale_of(raised: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def scale_of(raised: Sequence[tuple[float, float]] | np.ndarray) -> tuple[float, float]:
     """The largest exponent of all blocks, and the sum of what is raised by less than it.
 
     A block says its own largest exponent, and the sum of what it raised.
     """
     tops, sums = np.transpose(raised)
     return float(tops.max()), float(np.exp(tops - tops.max()) @ sums)
+
+
+def nothing_waits() -> None:
+    """The scores of most rows are always up to date."""
 
 
 class Rows:
@@ -83,10 +96,12 @@ class Rows:
         ``costs``, where a booster is given any: what each label costs in each row. ``numbers``:
         the rows' places among the ``n_passed`` that the user passed.
         """
+        y = y.astype(np.int32, copy=False)  # as trees want it
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
         self.n_outputs = n_classes if n_outputs is None else n_outputs
         self.sample_weight, self.costs = weights, costs
         self.numbers, self.n_passed = numbers, len(y)
+        self.catch_up: Callable[[], None] = nothing_waits
         self.weights = np.empty(len(y))
         base = None if weights is None else np.log(weights)
         self.blocks = [
@@ -176,6 +191,11 @@ class Rows:
         """The error, or that of half a row if it is none."""
         return max(PERFECT, 1 / (2 * self.mass)) if error <= PERFECT else error
 
+    def keep_own(self) -> None:
+        """Keep the scores of own labels apart from here on."""
+        for block in self.blocks:
+            block.own = np.zeros(len(block))
+
     def keep_raised(self) -> None:
         """Keep the exponentials of the scores up to date from here on."""
         for block in self.blocks:
@@ -183,6 +203,7 @@ class Rows:
 
     @property
     def scores(self) -> np.ndarray:
+        self.catch_up()
         return np.concatenate([block.scores for block in self.blocks])
 
     def weigh(self, log_weights: Callable[[Block], np.ndarray]) -> None:

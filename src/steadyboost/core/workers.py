@@ -6,10 +6,28 @@ is one machine, a meeting is a call.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any
 
 from joblib import effective_n_jobs
+
+Task = tuple[Callable[[int], None], int, SimpleQueue]  # what to call with what, and the reply
+
+
+def work(tasks: "SimpleQueue[Task | None]") -> None:
+    """Do tasks until there is None; the reply is None, or the error that one ended with.
+
+    Less ceremony than the standard library's futures, which take longer than some of the tasks.
+    """
+    for share, start, replies in iter(tasks.get, None):
+        try:
+            share(start)
+        except BaseException as error:  # for the caller, who waits
+            replies.put(error)
+        else:
+            replies.put(None)
+        del share, replies  # what they hold would live until the next task
 
 
 class Workers:
@@ -19,16 +37,22 @@ class Workers:
 
     def __init__(self, n_jobs: int | None = None):
         self.n_threads = effective_n_jobs(n_jobs)
-        self._pool: ThreadPoolExecutor | None = None
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self._threads: list[Thread] = []
 
     def __enter__(self) -> "Workers":
-        if self.n_threads > 1:
-            self._pool = ThreadPoolExecutor(self.n_threads - 1, "steadyboost")
+        for _ in range(self.n_threads - 1):
+            thread = Thread(target=work, args=(self._tasks,), name="steadyboost", daemon=True)
+            thread.start()
+            self._threads.append(thread)
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
+    def __exit__(self, *failure: object) -> None:
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads:
+            thread.join()
+        self._threads.clear()
 
     def meet(
         self,
@@ -49,7 +73,7 @@ class Workers:
 
     def run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Results in the order of the items. The calling thread does its share."""
-        if self._pool is None or len(items) < 2:
+        if not self._threads or len(items) < 2:
             return [function(item) for item in items]
         n = self.n_threads
         results: list[Any] = [None] * len(items)
@@ -58,8 +82,14 @@ class Workers:
             for k in range(start, len(items), n):
                 results[k] = function(items[k])
 
-        futures = [self._pool.submit(share, start) for start in range(1, min(n, len(items)))]
-        share(0)
-        for future in futures:
-            future.result()
+        replies: SimpleQueue[BaseException | None] = SimpleQueue()
+        others = range(1, min(n, len(items)))
+        for start in others:
+            self._tasks.put((share, start, replies))
+        try:
+            share(0)
+        finally:
+            errors = [error for error in (replies.get() for _ in others) if error is not None]
+        if errors:
+            raise errors[0]
         return results

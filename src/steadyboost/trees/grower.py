@@ -16,7 +16,7 @@ Structures travel as plain tuples of arrays:
 import numpy as np
 
 from steadyboost.trees.criteria import EDGE
-from steadyboost.trees.histogram import add_dense, add_labels
+from steadyboost.trees.histogram import add_dense, add_labels, turn, turns_pay
 from steadyboost.trees.jit import inner, kernel, shared
 from steadyboost.trees.joint import joint_pays, take_margins
 from steadyboost.trees.sparse_kernels import column_of, fill_sparse
@@ -54,11 +54,18 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
     added, width, out = weights, n_channels, hist
     for kind in range(2):  # sums, then counts: one call, lest it be compiled twice
         if len(added) > 0:
-            into = np.empty(own_offsets[-1] * width, dtype=np.int64) if joined else out
-            into[:] = 0
-            add_labels(packed, columns, own_offsets, rows, labels, added, width, into)
+            n_bins = own_offsets[-1]
+            turned = joined or turns_pay(len(rows), len(columns), n_bins * width)
+            strides = (np.uint64(width), np.uint64(1))
+            into = out
+            if turned:
+                strides = (np.uint64(1), np.uint64(n_bins))
+                into = np.zeros(n_bins * width, dtype=np.int64)
+            add_labels(packed, columns, own_offsets, rows, labels, added, strides, into)
             if joined:
                 take_margins(joint, into, offsets, width, out)
+            elif turned:
+                turn(into, width, out)
         if kind == 0:
             added, width, out = counted, np.int64(1), hist[offsets[-1] * n_channels :]
             labels = same_label

@@ -10,6 +10,8 @@ import numpy as np
 from steadyboost.trees.jit import inlined, inner, kernel
 
 BLOCK = 16384
+FIXED_ROWS = 4096  # small enough to stay in the first-level cache
+TURNS_PAY = 8  # additions made cheaper for each cell that has to be moved
 
 
 @inlined
@@ -41,13 +43,17 @@ def fix_weights(weights, labels, total, out, lanes):
     """As to_fixed_point; also adds each label's weight to one of four ``lanes``.
 
     Neighbouring rows often have the same label, and an addition to a cell must wait for the one
-    before: with four cells per label it seldom has to.
+    before: with four cells per label it seldom has to. Conversion is a loop of its own because
+    several numbers are converted at a time then.
     """
     lift, factor = _factors(total)
-    for i in range(len(weights)):
-        fixed = np.int64(np.rint(weights[i] * lift * factor))
-        out[i] = fixed
-        lanes[np.uint64(i & 3), np.uint64(labels[i])] += fixed
+    for start in range(0, len(weights), FIXED_ROWS):
+        at = slice(start, start + FIXED_ROWS)
+        values, fixed, own = weights[at], out[at], labels[at]
+        for i in range(len(own)):
+            fixed[i] = np.int64(np.rint(values[i] * lift * factor))
+        for i in range(len(own)):
+            lanes[np.uint64(i & 3), np.uint64(own[i])] += fixed[i]
 
 
 @kernel
@@ -83,57 +89,74 @@ def merge_range(hist, cells, n_channels, is_first, out):
             out[cell] = keep * out[cell] + hist[cell]
 
 
-@inner
-def _add_four(words, labels, weights, n, offsets, n_channels, hist):
+@inlined
+def _add_four(words, labels, weights, n, offsets, bin_stride, label_stride, hist):
     """Four columns at once: one load of their packed bins serves four sums.
 
     Indices are unsigned because numba then drops the test for negative ones, a third of the time.
     """
-    channels = np.uint64(n_channels)
-    base0 = np.uint64(offsets[0]) * channels
-    base1 = np.uint64(offsets[1]) * channels
-    base2 = np.uint64(offsets[2]) * channels
-    base3 = np.uint64(offsets[3]) * channels
+    base0 = np.uint64(offsets[0]) * bin_stride
+    base1 = np.uint64(offsets[1]) * bin_stride
+    base2 = np.uint64(offsets[2]) * bin_stride
+    base3 = np.uint64(offsets[3]) * bin_stride
     mask = np.uint64(255)
     for j in range(n):
         word = np.uint64(words[j])
-        label = np.uint64(labels[j])
+        label = np.uint64(labels[j]) * label_stride
         weight = weights[j]
-        hist[base0 + (word & mask) * channels + label] += weight
-        hist[base1 + ((word >> np.uint64(8)) & mask) * channels + label] += weight
-        hist[base2 + ((word >> np.uint64(16)) & mask) * channels + label] += weight
-        hist[base3 + (word >> np.uint64(24)) * channels + label] += weight
+        hist[base0 + (word & mask) * bin_stride + label] += weight
+        hist[base1 + ((word >> np.uint64(8)) & mask) * bin_stride + label] += weight
+        hist[base2 + ((word >> np.uint64(16)) & mask) * bin_stride + label] += weight
+        hist[base3 + (word >> np.uint64(24)) * bin_stride + label] += weight
 
 
 @inner
-def _add_one(words, shift, labels, weights, n, offset, n_channels, hist):
-    channels = np.uint64(n_channels)
-    base = np.uint64(offset) * channels
+def _add_one(words, shift, labels, weights, n, base, bin_stride, label_stride, hist):
     mask = np.uint64(255)
     for j in range(n):
         bin_ = (np.uint64(words[j]) >> np.uint64(shift)) & mask
-        hist[base + bin_ * channels + np.uint64(labels[j])] += weights[j]
+        hist[base + bin_ * bin_stride + np.uint64(labels[j]) * label_stride] += weights[j]
 
 
 @inner
-def _add_group(words, features, at, labels, weights, n, offsets, n_channels, hist):
+def _add_group(words, features, at, labels, weights, n, offsets, strides, hist):
     """Add the features of one group of four; returns the place of the next group's first."""
     group = features[at] >> 2
     stop = at
     while stop < len(features) and features[stop] >> 2 == group:
         stop += 1
-    if stop - at == 4:
-        _add_four(words, labels, weights, n, offsets[4 * group :], n_channels, hist)
-    else:
+    bin_stride, label_stride = strides
+    one = np.uint64(1)
+    if stop - at < 4:
         for k in range(at, stop):
             f = features[k]
-            _add_one(words, 8 * (f & 3), labels, weights, n, offsets[f], n_channels, hist)
+            base = np.uint64(offsets[f]) * bin_stride
+            _add_one(words, 8 * (f & 3), labels, weights, n, base, bin_stride, label_stride, hist)
+    elif bin_stride == one:  # constants, so that a multiplication per column is left out
+        _add_four(words, labels, weights, n, offsets[4 * group :], one, label_stride, hist)
+    else:
+        _add_four(words, labels, weights, n, offsets[4 * group :], bin_stride, one, hist)
     return stop
 
 
 @inner
-def add_labels(packed, features, offsets, rows, labels, weights, n_channels, hist):
-    """Add rows that have one label and one weight each.
+def turns_pay(n_rows, n_features, n_cells):
+    """Whether a histogram of so many rows is made label by label, and turned then."""
+    return n_rows * n_features > TURNS_PAY * n_cells
+
+
+@inner
+def turn(by_label, n_channels, hist):
+    """Write a histogram that has cell ``channel * n_bins + bin`` in the usual order."""
+    n_bins = len(by_label) // n_channels
+    for c in range(n_channels):
+        for b in range(n_bins):
+            hist[b * n_channels + c] = by_label[c * n_bins + b]
+
+
+@inner
+def add_labels(packed, features, offsets, rows, labels, weights, strides, hist):
+    """Add rows that have one label and one weight each; strides are those of bins and labels.
 
     ``rows`` must ascend. A run without gaps (the root) is read in place; else words, labels and
     weights are gathered block by block, small enough to stay in the second-level cache.
@@ -152,20 +175,21 @@ def add_labels(packed, features, offsets, rows, labels, weights, n_channels, his
             block_weights = weights[first : first + m]
         else:
             for j in range(m):
-                own_labels[j] = labels[block[j]]
-                own_weights[j] = weights[block[j]]
+                row = np.uint64(block[j])
+                own_labels[j] = labels[row]
+                own_weights[j] = weights[row]
             block_labels, block_weights = own_labels, own_weights
         at = np.int64(0)
         while at < len(features):
-            group = features[at] >> 2
+            column = packed[features[at] >> 2]
             if in_place:
-                group_words = packed[group, first : first + m]
+                group_words = column[first : first + m]
             else:
                 for j in range(m):
-                    words[j] = packed[group, block[j]]
+                    words[j] = column[np.uint64(block[j])]
                 group_words = words
             at = _add_group(
-                group_words, features, at, block_labels, block_weights, m, offsets, n_channels, hist
+                group_words, features, at, block_labels, block_weights, m, offsets, strides, hist
             )
 
 

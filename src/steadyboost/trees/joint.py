@@ -79,16 +79,17 @@ def joint_pays(joint, n_rows, n_features, n_channels):
 
 @inner
 def take_margins(joint, joint_hist, offsets, n_channels, hist):
-    """Add up the histograms of the single columns from those of the joint ones."""
+    """Add up histograms of single columns from those of joint ones, which are label by label."""
     _, _, joint_offsets, members = joint
     for k in range(len(members)):
         column, feature, stride = members[k]
         width = offsets[feature + 1] - offsets[feature]
         first, end = joint_offsets[column], joint_offsets[column + 1]
-        for start in range(first, end, stride * width):
-            for bin_ in range(width):
-                out = hist[(offsets[feature] + bin_) * n_channels :]
-                for low in range(stride):
-                    cell = (start + bin_ * stride + low) * n_channels
-                    for c in range(n_channels):
-                        out[c] += joint_hist[cell + c]
+        for c in range(n_channels):
+            own = joint_hist[c * joint_offsets[-1] :]
+            for start in range(first, end, stride * width):
+                for bin_ in range(width):
+                    total = np.int64(0)
+                    for cell in range(start + bin_ * stride, start + (bin_ + 1) * stride):
+                        total += own[cell]
+                    hist[(offsets[feature] + bin_) * n_channels + c] += total
