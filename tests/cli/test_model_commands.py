@@ -181,3 +181,13 @@ def test_rounds_that_are_not_there(model, complains):
 def test_json_is_one_object(model, test_rows, call):
     for args in (("evaluate", model, test_rows), ("explain", model)):
         assert isinstance(json.loads(call(*args, "--json").stdout), dict)
+
+
+def test_without_a_library_of_tables_predictions_name_the_extra(works, complains, monkeypatch):
+    import importlib.util
+
+    Path("rows.libsvm").write_text("1 1:1\n2 1:2\n1 1:1.5\n2 1:3\n")
+    works("fit", "rows.libsvm", "-b", "samme", "--rounds", "2")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    told = complains(1, "predict", "model.sb", "rows.libsvm")
+    assert "pip install 'steadyboost[tables]'" in told

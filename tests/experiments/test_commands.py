@@ -101,6 +101,19 @@ def test_an_interrupt_ends_with_130(made_up_papers, monkeypatch):
     assert "12 cells are left" in result.stderr
 
 
+def test_runs_that_fail_end_with_1_after_all_is_shown(made_up_papers, monkeypatch):
+    def fail(cells, cache, jobs, tell):
+        for cell in cells:
+            tell(cell, "OSError: no disk")
+
+    monkeypatch.setattr("steadyboost.experiments.run.run_cells", fail)
+    result = call("reproduce", "999/table-1", "--jobs", "1", "--html", "page.html")
+    assert result.exit_code == 1
+    assert "failed: OSError: no disk" in result.stdout
+    assert Path("page.html").exists()
+    assert result.stderr.endswith("12 runs failed; the reasons are below the tables.\n")
+
+
 def test_data_lists_every_set(monkeypatch):
     monkeypatch.delenv("STEADYBOOST_DATA", raising=False)
     result = call("data")

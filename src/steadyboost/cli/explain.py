@@ -75,9 +75,10 @@ def changed(booster: Any) -> dict[str, Any]:
 
 def importances(model: Model) -> list[tuple[str, float]]:
     """Features by their share, the greatest first."""
+    from steadyboost.exports.names import feature_names
+
     booster = model.booster
-    names = getattr(booster, "feature_names_in_", range(1, booster.n_features_in_ + 1))
-    shares = zip(map(str, names), booster.feature_importances_.tolist(), strict=True)
+    shares = zip(feature_names(booster), booster.feature_importances_.tolist(), strict=True)
     return sorted(shares, key=lambda share: -share[1])
 
 

@@ -43,7 +43,8 @@ def predict(
     table = loaded.read(data, keep=keep or [])
     with told_in_one_sentence(f"{data}: "):
         probabilities = loaded.booster.predict_proba(table.X)
-    frame = answers(loaded, table.kept, probabilities, proba)
+    with told_in_one_sentence():
+        frame = answers(loaded, table.kept, probabilities, proba)
     if output is not None:
         write(frame, output)
     tell(frame, output, json)

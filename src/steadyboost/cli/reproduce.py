@@ -13,7 +13,7 @@ import typer
 from steadyboost.cli.options import Html
 from steadyboost.cli.outputs import check_outputs, refuse
 from steadyboost.cli.printing import console
-from steadyboost.cli.shell import INTERRUPTED
+from steadyboost.cli.shell import INTERRUPTED, Failure
 from steadyboost.core.files import write_whole
 
 if TYPE_CHECKING:
@@ -73,6 +73,8 @@ def reproduce(
     command = command_of(names, quick, repeats, skip or []) + " --cached" * cached
     write_pages(reports, command, html, docs)
     write_records(reports, output, formats)
+    if session.failures:
+        raise Failure(f"{len(session.failures):,} runs failed; the reasons are below the tables.")
 
 
 def show_list() -> None:
