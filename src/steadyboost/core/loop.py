@@ -245,10 +245,12 @@ class Boosting:
         if self.validation is not None:
             self.add(self.validation, stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
-        several = np.ndim(stage.error) or np.ndim(stage.step)
-        parts = [part for part in stage.parts if part] if several else [stage]
-        error, step = np.mean([(part.error, part.step) for part in parts], axis=0).tolist()
-        self.history.append({"round": len(self.stages), "error": error, "step": step, **info})
+        error, step = stage.error, stage.step
+        if np.ndim(error) or np.ndim(step):
+            parts = [(part.error, part.step) for part in stage.parts if part]
+            error, step = np.mean(parts, axis=0)
+        record = {"round": len(self.stages), "error": float(error), "step": float(step)}
+        self.history.append({**record, **info})
 
     def add(self, rows: Rows, stage: Stage, votes: np.ndarray) -> None:
         def to_block(block: Block) -> None:

@@ -8,6 +8,8 @@ import numpy as np
 from steadyboost.core.draws import draw_counts
 from steadyboost.core.rows import Rows
 
+LARGEST = np.iinfo(np.int32).max
+
 
 class Seeds:
     """The t-th draw of scikit-learn's own sequence: round t can be repeated on its own.
@@ -22,7 +24,7 @@ class Seeds:
 
     def __getitem__(self, t: int) -> int:
         while len(self._drawn) <= t:
-            self._drawn.append(int(self._source.randint(np.iinfo(np.int32).max)))
+            self._drawn.append(int(self._source.randint(LARGEST)))
         return self._drawn[t]
 
 

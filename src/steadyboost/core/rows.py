@@ -68,6 +68,8 @@ def scale_of(raised: Sequence[tuple[float, float]] | np.ndarray) -> tuple[float,
 
     A block says its own largest exponent, and the sum of what it raised.
     """
+    if len(raised) == 1:
+        return raised[0]
     tops, sums = np.transpose(raised)
     return float(tops.max()), float(np.exp(tops - tops.max()) @ sums)
 
