@@ -58,7 +58,8 @@ def draw(found, path):
         axes.fill_between(
             100 * NOISE, mean - spread, mean + spread, color=style["color"], alpha=0.12, linewidth=0
         )
-    axes.set(xlabel="wrong training labels, %", ylabel="error on clean test rows, %", ylim=(-1, 55))
+    axes.set(xlabel="wrong training labels, %", ylabel="error on clean test rows, %")
+    axes.set_ylim(bottom=-1)  # at 50 % noise more than half of the rows may be wrong
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False, fontsize=8, loc="upper left")
     figure.savefig(path, dpi=150)

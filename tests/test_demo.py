@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 
 import steadyboost
 from steadyboost import BoostingClassifier, demo
-from steadyboost.plots import Line, error_chart, spread
+from steadyboost.plots.svg import Line, error_chart, spread
 
 ROOT = Path(__file__).parents[1]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -25,7 +25,7 @@ from steadyboost.core.callbacks import Callback
 from steadyboost.core.estimator import BoostingClassifier
 from steadyboost.learners.tree import Tree
 from steadyboost.noise import corrupt
-from steadyboost.plots import Line, error_chart
+from steadyboost.plots.svg import Line, error_chart
 
 BASELINE = "scikit-learn AdaBoost"
 DEPTH = 3

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from steadyboost.trees.linesearch import choose_interval, error_curve, stand_all, whole_weights
-from steadyboost.trees.margin_search import bottom_mean, find_step, margin_lines
+from steadyboost.trees.margin_search import bottom_mean, margin_lines
+from steadyboost.trees.step_search import find_step
 
 
 class ErrorSearch(NamedTuple):
@@ -123,7 +124,9 @@ def maximize_margin(
         raise ValueError(f"tol={tol!r} must be a positive number.")
     sign = -1.0 if negative else 1.0
     lines, weights, mass = _lines(scores, y, votes, sign, weights, bottom)
-    begin, end, mean = find_step(lines, weights, mass, scale, scale, float(tol))
+    begin, end, mean = find_step(
+        lambda at: tuple(line[at] for line in lines), weights, (mass, scale, scale, tol)
+    )
     return MarginSearch(sign * begin, float(mean), (sign * begin, sign * end))
 
 

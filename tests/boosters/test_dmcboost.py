@@ -35,14 +35,14 @@ def columns(model, X):
 @pytest.mark.parametrize(
     "params",
     [
-        {"selection": "gradient", "n_estimators": 30},
-        {"selection": "line_search", "n_estimators": 12},
-        {"selection": "gradient", "max_depth": 3, "max_leaf_nodes": 4, "n_estimators": 15},
+        {"selection": "gradient", "n_estimators": 20},
+        {"selection": "line_search", "n_estimators": 8},
+        {"selection": "gradient", "max_depth": 3, "max_leaf_nodes": 4, "n_estimators": 12},
     ],
     ids=["gradient", "line search", "best first"],
 )
 def test_agrees_with_its_twin(params, weighted):
-    X, y = small()
+    X, y = small(n=32)
     weights = np.random.default_rng(0).choice([1.0, 2.0], len(y)) if weighted else None
     model = fit(X, y, weights, **params)
     options = {"patience": 4, "max_depth": 2, **params}
@@ -51,6 +51,7 @@ def test_agrees_with_its_twin(params, weighted):
     assert model.n_iter_ == len(rounds)
     history = model.history_[: len(rounds)]
     assert history["phase"] == [r.phase for r in rounds]
+    assert set(history["phase"]) == {1, 2}
     np.testing.assert_allclose(model.estimator_weights_, [r.step for r in rounds], rtol=1e-10)
     np.testing.assert_allclose(history["error"], [r.error for r in rounds], atol=1e-12)
     np.testing.assert_allclose(history["g"], [r.g for r in rounds], atol=1e-10)

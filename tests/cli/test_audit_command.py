@@ -29,8 +29,10 @@ def test_suspects_page_and_csv(works, wrong):
     assert "Table: suspects.csv" in printed
     with open("suspects.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert list(rows[0]) == ["row", "given", "suggested", "score", "rank"]
+    assert list(rows[0]) == ["row", "given", "suggested", "score", "rank", "suspect"]
     assert len(rows) == 200
+    differ = [str(row["given"] != row["suggested"]).lower() for row in rows]
+    assert [row["suspect"] for row in rows] == differ
     worst = {int(row["row"]) for row in rows[:20]}
     assert len(worst & wrong) >= 12
     page = Path("page.html").read_text(encoding="utf-8")

@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ def test_help_names_the_commands():
     result = call("--help")
     assert result.exit_code == 0
     assert "demo" in result.stdout
+    assert call().stdout == result.stdout
 
 
 def test_starting_up_imports_nothing_heavy():
@@ -46,7 +48,6 @@ def test_console_entry_ends_with_the_exit_code(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ([], "Missing command"),
         (["nonsense"], "nonsense"),
         (["demo", "--nonsense"], "--nonsense"),
         (["demo", "--rounds", "9"], "--rounds"),
@@ -104,6 +105,23 @@ def test_the_file_of_the_default_name_is_replaced(no_training):
     assert Path("steadyboost-demo.svg").read_text(encoding="utf-8").startswith("<svg")
 
 
+def test_json_for_machines(no_training):
+    told = json.loads(call("demo", "--json").stdout)
+    assert [method["name"] for method in told["methods"]] == ["theirs", "ours"]
+    assert told["methods"][0]["errors"] == [0.0, 0.0]
+    assert told["picture"] == "steadyboost-demo.svg"
+
+
+def test_an_interrupt_is_told(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("steadyboost.demo.run", interrupt)
+    result = call("demo")
+    assert (result.exit_code, result.stderr) == (130, "steadyboost: interrupted.\n")
+    assert not list(Path().iterdir())
+
+
 def test_a_folder_is_no_output(no_training):
     Path("folder.svg").mkdir()
     result = call("demo", "--output", "folder.svg", "--force")
@@ -120,5 +138,5 @@ def test_a_failed_write_leaves_the_old_file_and_no_draft(no_training, monkeypatc
     monkeypatch.setattr("os.replace", disk_full)
     result = call("demo")
     assert result.exit_code == 1
-    assert result.stderr == "steadyboost: [Errno 28] No space left on device\n"
+    assert result.stderr == "steadyboost: steadyboost-demo.svg: No space left on device.\n"
     assert [path.read_text(encoding="utf-8") for path in Path().iterdir()] == ["old"]

@@ -1,5 +1,6 @@
 """Fitting from files, as a user would."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -118,12 +119,26 @@ def test_bad_usage(train, complains, options, words):
         (["--target", "knid"], "has no column 'knid'; did you mean 'kind'?"),
         (["--target", "height"], "row "),
         (["--target", "kind", "--weights", "soil"], "row 1 of column 'soil' is "),
+        (["--target", "kind", "--ignore", "kind"], "'kind' cannot be both the target and ignored"),
         (["--target", "kind", "--validation", "nowhere.csv"], "nowhere.csv: there is no such file"),
     ],
 )
 def test_bad_data(train, complains, options, words):
     assert words in complains(1, "fit", train, *options)
     assert list(Path().iterdir()) == []
+
+
+def test_one_class_is_nothing_to_learn(complains):
+    Path("one.csv").write_text("a,kind\n1,x\n2,x\n")
+    told = complains(1, "fit", "one.csv", "-t", "kind")
+    assert (
+        told == "steadyboost: one.csv: column 'kind' is x in all rows; there is nothing to learn.\n"
+    )
+
+
+def test_a_folder_that_cannot_be_written_to(train, complains, monkeypatch):
+    monkeypatch.setattr("os.access", lambda path, mode: mode != os.W_OK)
+    assert "nothing can be written to the folder ." in complains(2, "fit", train, "-t", "kind")
 
 
 def test_the_target_must_be_named(train, complains):

@@ -23,6 +23,15 @@ def test_predictions_go_to_the_standard_output(model, test_rows, works):
     assert [row[0] for row in told[1:]] == best.tolist()
 
 
+def test_predictions_for_machines(model, test_rows, works):
+    told = works("predict", model, test_rows, "--proba", "--json")
+    assert told["rows"] == 100
+    assert list(told["columns"]) == ["prediction", "proba_herb", "proba_shrub", "proba_tree"]
+    assert {len(column) for column in told["columns"].values()} == {100}
+    written = works("predict", model, test_rows, "-o", "out.csv", "--json")
+    assert written == {"rows": 100, "output": "out.csv"}
+
+
 def test_order_and_number_of_columns_do_not_matter(model, test_rows, works):
     import polars
 
@@ -85,7 +94,7 @@ def test_a_failed_write_leaves_the_old_file(model, test_rows, complains, monkeyp
 
     monkeypatch.setattr("os.replace", disk_full)
     told = complains(1, "predict", model, test_rows, "-o", "out.csv", "--force")
-    assert told == "steadyboost: [Errno 28] No space left on device\n"
+    assert told == "steadyboost: out.csv: No space left on device.\n"
     assert [path.read_text() for path in Path().iterdir()] == ["old"]
 
 
@@ -172,3 +181,13 @@ def test_rounds_that_are_not_there(model, complains):
 def test_json_is_one_object(model, test_rows, call):
     for args in (("evaluate", model, test_rows), ("explain", model)):
         assert isinstance(json.loads(call(*args, "--json").stdout), dict)
+
+
+def test_without_a_library_of_tables_predictions_name_the_extra(works, complains, monkeypatch):
+    import importlib.util
+
+    Path("rows.libsvm").write_text("1 1:1\n2 1:2\n1 1:1.5\n2 1:3\n")
+    works("fit", "rows.libsvm", "-b", "samme", "--rounds", "2")
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    told = complains(1, "predict", "model.sb", "rows.libsvm")
+    assert "pip install 'steadyboost[tables]'" in told

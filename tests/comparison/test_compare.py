@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.tree import DecisionTreeClassifier
+from threadpoolctl import threadpool_info
 
 from steadyboost import SAMMEClassifier
 from steadyboost.comparison import compare
@@ -156,3 +157,19 @@ def test_bad_data_are_refused():
         compare(X[:, 0], Y, TREES)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         compare(X, Y[:10], TREES)
+
+
+def test_openmp_does_not_spin_over_small_tables():
+    class Threads(Memory):
+        def fit(self, X, y):
+            limits.update(pool["num_threads"] for pool in openmp())
+            return super().fit(X, y)
+
+    def openmp():
+        return [pool for pool in threadpool_info() if pool["user_api"] == "openmp"]
+
+    limits = set()
+    before = openmp()
+    compare(X, Y, {"threads": Threads(), "none": CONSTANT}, folds=2, n_jobs=-1)
+    assert limits == {1}
+    assert openmp() == before

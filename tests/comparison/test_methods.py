@@ -79,7 +79,7 @@ def test_catboost_reads_categories_and_gaps(mixed):
     X, y = mixed
     features = Features.read(X)
     model = known_methods()["CatBoost"].build(features, 0, 1)
-    model.set_params(catboostclassifier__iterations=10).fit(features.numbers, y)
+    model.set_params(intime__iterations=10).fit(features.numbers, y)
     assert model.score(features.numbers, y) > 0.9
 
 
@@ -98,3 +98,12 @@ def test_sparse_rows_can_be_compared():
     y = X.toarray()[:, 0] > 0
     found = compare(X, y, ["SAMME", "RandomForest"], folds=2)
     assert all(standing.error < 0.1 for standing in found.standings)
+
+
+@pytest.mark.skipif("CatBoost" not in INSTALLED, reason="needs CatBoost")
+def test_catboost_makes_fewer_rounds_for_many_classes():
+    rng = np.random.default_rng(0)
+    features = Features.read(rng.normal(size=(60, 2)))
+    model = known_methods()["CatBoost"].build(features, 0, 1)
+    model.fit(features.numbers, np.arange(60) % 20)
+    assert model.tree_count_ == 100

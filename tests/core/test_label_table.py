@@ -37,13 +37,15 @@ def test_some_lines_keep_their_ranks(table):
 
 def test_it_turns_into_a_frame(table):
     frame = table.to_frame()
-    assert list(frame.columns) == ["row", "given", "suggested", "score", "rank"]
+    assert list(frame.columns) == ["row", "given", "suggested", "score", "rank", "suspect"]
+    assert frame["suspect"].tolist() == [True, True, True, False]
     np.testing.assert_array_equal(frame["row"], table.row)
 
 
 def test_text_can_be_read_again_to_the_last_digit(table, tmp_path):
     lines = list(csv.DictReader(io.StringIO(table.to_csv())))
     assert [line["given"] for line in lines] == table.given.tolist()
+    assert [line["suspect"] for line in lines] == ["true", "true", "true", "false"]
     assert [float(line["score"]) for line in lines] == table.score.tolist()
     assert table.to_csv(tmp_path / "labels.csv") is None
     assert (tmp_path / "labels.csv").read_text(encoding="utf-8") == table.to_csv()
@@ -65,4 +67,4 @@ def test_an_empty_table_has_a_heading(table):
     empty = table.take(table.score > 2)
     assert len(empty) == 0
     assert repr(empty).split() == ["row", "given", "suggested", "score", "rank"]
-    assert empty.to_csv() == "row,given,suggested,score,rank\n"
+    assert empty.to_csv() == "row,given,suggested,score,rank,suspect\n"

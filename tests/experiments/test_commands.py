@@ -7,7 +7,6 @@ import pytest
 from typer.testing import CliRunner
 
 from steadyboost import cli
-from steadyboost.experiments import cli as commands
 from steadyboost.experiments.reading import papers
 
 
@@ -40,6 +39,10 @@ def test_all_outputs_of_a_quick_run(made_up_papers):
     page = Path("page.md").read_text(encoding="utf-8")
     assert "steadyboost reproduce all --quick --docs page.md" in page
     assert len(list(Path("out").glob("*.csv"))) == 3
+    for again in (["--html", "page.html"], ["--docs", "page.md"], ["--json", "--output", "out"]):
+        refused = call("reproduce", "all", "--quick", "--cached", *again)
+        assert (refused.exit_code, "exists; pass --force" in refused.stderr) == (2, True)
+        assert call("reproduce", "all", "--quick", "--cached", *again, "--force").exit_code == 0
     document = json.loads(Path("out/999-table-1.json").read_text(encoding="utf-8"))
     assert document["table"][0]["runs"] == 2
 
@@ -74,11 +77,13 @@ def test_skipped_sets_are_told(made_up_papers):
         (["009/table-1"], "no experiment '009/table-1'"),
         (["all", "--html", "page.txt"], "does not end in .html"),
         (["all", "--docs", "nowhere/page.md"], "the folder nowhere does not exist"),
+        (["all", "--json", "--output", "file"], "file is not a folder"),
         (["all", "--skip", "moon"], "no data set 'moon' is used"),
         (["all", "--repeats", "0"], "--repeats"),
     ],
 )
 def test_bad_usage_is_told_in_one_line(args, words):
+    Path("file").touch()
     result = call("reproduce", *args)
     assert result.exit_code == 2
     assert result.stderr.startswith("steadyboost: ")
@@ -92,8 +97,21 @@ def test_an_interrupt_ends_with_130(made_up_papers, monkeypatch):
 
     monkeypatch.setattr("steadyboost.experiments.run.run_cells", interrupt)
     result = call("reproduce", "999/table-1", "--jobs", "1")
-    assert result.exit_code == commands.INTERRUPTED
+    assert result.exit_code == 130
     assert "12 cells are left" in result.stderr
+
+
+def test_runs_that_fail_end_with_1_after_all_is_shown(made_up_papers, monkeypatch):
+    def fail(cells, cache, jobs, tell):
+        for cell in cells:
+            tell(cell, "OSError: no disk")
+
+    monkeypatch.setattr("steadyboost.experiments.run.run_cells", fail)
+    result = call("reproduce", "999/table-1", "--jobs", "1", "--html", "page.html")
+    assert result.exit_code == 1
+    assert "failed: OSError: no disk" in result.stdout
+    assert Path("page.html").exists()
+    assert result.stderr.endswith("12 runs failed; the reasons are below the tables.\n")
 
 
 def test_data_lists_every_set(monkeypatch):
@@ -105,3 +123,16 @@ def test_data_lists_every_set(monkeypatch):
     assert "not available" in lines["wpbc"]
     assert "STEADYBOOST_DATA" in lines["wpbc"]
     assert "000" in lines["wine"]
+
+
+def test_names_in_brackets_are_shown(monkeypatch):
+    monkeypatch.delenv("STEADYBOOST_DATA", raising=False)
+    monkeypatch.setenv("COLUMNS", "300")
+    words = " ".join(call("data").stdout.split())
+    assert "steadyboost[datasets]" in words.replace("│", " ")
+
+
+def test_data_for_machines():
+    sets = {record["name"]: record for record in json.loads(call("data", "--json").stdout)["data"]}
+    assert sets["wine"]["classes"] == 3
+    assert "000" in sets["wine"]["papers"]

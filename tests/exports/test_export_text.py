@@ -139,3 +139,24 @@ def test_names_load_on_first_use():
     assert set(steadyboost.exports.__all__) <= set(dir(steadyboost.exports))
     with pytest.raises(AttributeError, match="no attribute 'to_pmml'"):
         _ = steadyboost.exports.to_pmml
+
+
+def test_large_thresholds_keep_their_whole_digits():
+    years = np.array([1990, 2013, 2014, 2030])
+    model = SAMMEClassifier(Stump(), n_estimators=1).fit(years[:, None], years > 2013)
+    assert "<= 2013.5" in export_text(model)
+    many = SAMMEClassifier(Stump(), n_estimators=1).fit(1000 * years[:, None], years > 2013)
+    assert "<= 2013500" in export_text(many)
+
+
+def test_a_class_has_one_colour_in_all_trees():
+    model = animals(Tree(max_depth=2))
+    colours = {}
+    for round_ in range(model.n_iter_):
+        for name, colour in re.findall(
+            r'label="(\w+)" fillcolor="(#\w+)"', export_graphviz(model, round_)
+        ):
+            colours.setdefault(name, set()).add(colour)
+    assert sorted(colours) == ANIMALS.tolist()
+    assert all(len(own) == 1 for own in colours.values())
+    assert len(set.union(*colours.values())) == 3

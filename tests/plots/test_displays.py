@@ -254,7 +254,7 @@ def test_nothing_to_draw_is_said():
 def test_charts_need_no_matplotlib_and_displays_name_the_extra():
     code = (
         "import sys; sys.modules['matplotlib'] = None\n"
-        "from steadyboost.plots import error_chart\n"
+        "from steadyboost.plots.svg import error_chart\n"
         "try:\n    from steadyboost.plots import NoiseCurveDisplay\n"
         "except ImportError as error: print(error)"
     )

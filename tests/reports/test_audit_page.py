@@ -63,7 +63,7 @@ def test_without_suspects_the_least_certain_rows_are_shown():
 
 def test_many_classes_have_no_matrices():
     audit = MadeUpAudit(classes=np.array([f"c{k}" for k in range(60)]))
-    assert 'class="heat"' not in audit_page(audit, None, "many.csv", "steadyboost audit")
+    assert 'class="heat' not in audit_page(audit, None, "many.csv", "steadyboost audit")
 
 
 SORT_AND_FILTER = """

@@ -98,3 +98,12 @@ def test_values_of_every_kind_of_table():
     assert values_of(array, rows, ["x0"]) == [["4"], ["0"]]
     assert feature_names(csr_matrix(array)) == feature_names(None) == []
     assert values_of(None, rows, []) == [[], []]
+
+
+def test_long_names_of_many_columns_stand_upright():
+    def heat(names):
+        return heat_table("c", names, ["r"], [[0.1] * len(names)], [["1"] * len(names)])
+
+    assert 'class="heat"' in heat(["a long name of a class", "b"])
+    assert 'class="heat upright"' in heat(["a long name of a class", *"bcdef"])
+    assert 'class="heat"' in heat([])

@@ -176,3 +176,11 @@ def test_empty_lines_are_rows_without_values(library):
     table = read_table("t.csv")
     assert no_nan(columns(table)["a"]) == [1, None, 3]
     assert table.found.missing == {"a": 1, "b": 1}
+
+
+def test_columns_named_twice_are_there_once(library):
+    Path("twice.csv").write_text("id,a,y\n1,2,u\n2,3,v\n")
+    table = read_table("twice.csv", target="y", ignore=["id", "id"])
+    assert table.found.ignored == ["id"]
+    kept = read_table("twice.csv", features={"a": "number"}, keep=["id", "id"]).kept
+    assert kept.columns == ["id"]

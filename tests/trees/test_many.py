@@ -19,16 +19,17 @@ GROWTHS = [
 ]
 
 
-def rows(n=300, k=3, seed=0):
-    """Numbers with gaps, a category, and weights of which many are zero."""
+def rows(n=300, seed=0):
+    """Numbers with gaps, a category, and weights of which many are zero, except for two trees."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, 6))
     X[:, 4] = rng.integers(5, size=n)
     X[rng.random((n, 6)) < 0.1] = np.nan
-    weights = rng.exponential(size=(n, 17)) * (rng.random((n, 17)) < rng.random(17))
-    weights[0] += 1e-3
-    categorical = np.arange(6) == 4
-    return Binner.learn(X, categorical).bin(X), rng.integers(k, size=n), np.asfortranarray(weights)
+    weights = rng.exponential(size=(17, n)) * (rng.random((17, n)) < rng.random((17, 1)))
+    weights[:, 0] += 1e-3
+    weights[3:5] += 1e-3
+    labels = rng.integers(2, size=(17, n)).astype(np.int32)
+    return Binner.learn(X, np.arange(6) == 4).bin(X), labels, weights
 
 
 def assert_same_trees(trees, others):
@@ -40,26 +41,36 @@ def assert_same_trees(trees, others):
             assert np.asarray(value).dtype == np.asarray(expected).dtype
 
 
+def one_by_one(binned, labels, weights, growth):
+    pairs = zip(np.broadcast_to(labels, weights.shape), weights, strict=True)
+    return [grow_tree(binned, Sums.of_labels(y, w, 2), growth) for y, w in pairs]
+
+
 @pytest.mark.parametrize("growth", GROWTHS, ids=repr)
-@pytest.mark.parametrize("k", [2, 3])
-def test_they_are_those_of_one_by_one(growth, k):
-    binned, y, weights = rows(k=k)
-    one_by_one = [grow_tree(binned, Sums.of_labels(y, w, k), growth)[0] for w in weights.T]
-    assert_same_trees(grow_many(binned, y, weights, k, growth), one_by_one)
+@pytest.mark.parametrize("n_labels", [1, 17], ids=["one for all", "one each"])
+def test_they_are_those_of_one_by_one(growth, n_labels):
+    binned, labels, weights = rows()
+    grown, votes = grow_many(binned, labels[:n_labels], weights, growth)
+    expected = one_by_one(binned, labels[:n_labels], weights, growth)
+    assert_same_trees([tree for tree, _ in grown], [tree for tree, _ in expected])
+    for said, (_, label), (tree, _) in zip(votes, grown, expected, strict=True):
+        np.testing.assert_array_equal(label, tree.label)
+        np.testing.assert_array_equal(said, tree.label[binned.leaves(tree)])
 
 
 @pytest.mark.parametrize("growth", GROWTHS, ids=repr)
 def test_threads_and_stretches_do_not_matter(growth, monkeypatch):
-    binned, y, weights = rows()
-    alone = grow_many(binned, y, weights, 3, growth)
+    binned, labels, weights = rows()
+    alone, votes = grow_many(binned, labels, weights, growth)
     monkeypatch.setattr(module, "MANY_CELLS", 1_000)
     for n_threads in (1, 3):
         with Workers(n_threads) as workers:
-            trees = grow_many(binned, y, weights, 3, growth, n_threads, workers.run)
-        assert_same_trees(trees, alone)
+            grown, said = grow_many(binned, labels, weights, growth, n_threads, workers.run)
+        assert_same_trees([tree for tree, _ in grown], [tree for tree, _ in alone])
+        np.testing.assert_array_equal(said, votes)
 
 
 def test_trees_share_no_memory():
-    binned, y, weights = rows()
-    trees = grow_many(binned, y, weights, 3, Growth(max_depth=2))
-    assert all(tree.left_set.base is None for tree in trees)
+    binned, labels, weights = rows()
+    grown, _ = grow_many(binned, labels, weights, Growth(max_depth=2))
+    assert all(tree.left_set.base is None and label.base is None for tree, label in grown)

@@ -10,9 +10,10 @@ from steadyboost.trees import error_judge, margin_judge
 from steadyboost.trees.error_judge import ErrorJudge
 from steadyboost.trees.linesearch import choose_interval, error_curve
 from steadyboost.trees.margin_judge import MarginJudge
-from steadyboost.trees.margin_search import bottom_mean, find_step, margin_lines
+from steadyboost.trees.margin_search import bottom_mean, margin_lines
 from steadyboost.trees.search_tree import search_tree
 from steadyboost.trees.standing import Sample, Standing
+from steadyboost.trees.step_search import find_step
 
 ROUNDS, PIXELS = 8, (10, 21, 33, 42, 60)
 
@@ -51,7 +52,8 @@ def largest_margin(sample, standing, scale, votes):
     n = len(votes)
     lines = np.empty(n), np.empty(n), np.empty(n)
     margin_lines(standing.scores, sample.y, standing.arrays, votes, 1.0, *lines)
-    return find_step(lines, sample.weights, 0.3 * n, scale, scale, 1e-6)[::2]
+    problem = 0.3 * n, scale, scale, 1e-6
+    return find_step(lambda at: tuple(line[at] for line in lines), sample.weights, problem)[::2]
 
 
 @pytest.mark.parametrize("round_", range(1, ROUNDS))

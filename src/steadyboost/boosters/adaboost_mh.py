@@ -12,24 +12,33 @@ from steadyboost.core.scores import ROUNDING, log_odds, one_against_all, sigmoid
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.tree import Tree
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.tree import parts
 
 
 @kernel
-def _log_weights(scores, has, base, out):
-    """-psi of the labels that a row has, psi of the others; returns the largest."""
-    top = -np.inf
-    for c in range(scores.shape[1]):
+def _log_weights(scores, has, base, start, tops, out):
+    """-psi of the rows that have a label, psi of the others, less the largest of the label.
+
+    The arrays have a row per label; those of all blocks have this one from ``start`` on.
+    """
+    for label in range(len(tops)):
+        top = -np.inf
         for i in range(len(base)):
-            out[i, c] = base[i] + (-scores[i, c] if has[i, c] else scores[i, c])
-            top = max(top, out[i, c])
-    return top
+            score = scores[label, i]
+            log_weight = base[i] + (-score if has[label, start + i] else score)
+            out[label, start + i] = log_weight
+            top = log_weight if log_weight > top else top
+        for i in range(len(base)):
+            out[label, start + i] -= top
+        tops[label] = top
 
 
 @kernel
-def _give_signs(has, factor, out):
-    for c in range(out.shape[1]):
-        for i in range(len(out)):
-            out[i, c] *= factor if has[i, c] else -factor
+def _give_signs(has, factors, start, stop, out):
+    for label in range(len(factors)):
+        factor = factors[label]
+        for i in range(start, stop):
+            out[label, i] *= factor if has[label, i] else -factor
 
 
 class AdaBoostMHClassifier(LabelwiseClassifier):
@@ -102,25 +111,30 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
 
         They sum to one over all pairs.
         """
-        out = np.empty((len(rows), self.n_classes_), order="F")
+        k, n_blocks = self.n_classes_, len(rows.blocks)
+        out, has = np.empty((k, len(rows))), indicator(rows.y, k)
+        tops, sums = np.empty((n_blocks, k)), np.empty((n_blocks, k))
+        stretches = parts(k, min(k, rows.workers.n_threads))
+        pieces = [(block, at) for block in rows.blocks for at in stretches]
 
-        def raise_block(block: Block) -> tuple[float, float]:
-            own, has = out[block.rows], indicator(block.y, self.n_classes_)
-            base = np.zeros(len(own)) if block.base is None else block.base
-            top = _log_weights(block.scores, has, base, own)
-            np.exp(np.subtract(own, top, out=own), out=own)
-            return top, float(own.sum())
+        def raise_labels(piece: tuple[Block, slice]) -> None:
+            block, at = piece
+            base = np.zeros(len(block)) if block.base is None else block.base
+            own, start, number = out[at, block.rows], block.rows.start, block.number
+            _log_weights(block.scores.T[at], has[at], base, start, tops[number, at], out[at])
+            np.exp(own, out=own)
+            own.sum(axis=1, out=sums[number, at])
 
-        raised = rows.each(raise_block)
-        top, total = rows.meet(raised, scale_of)
+        def give_signs(piece: tuple[Block, slice]) -> None:
+            block, at = piece
+            factors = np.exp(tops[block.number, at] - top) / total
+            _give_signs(has[at], factors, block.rows.start, block.rows.stop, out[at])
 
-        def give_signs(block: Block) -> None:
-            has = indicator(block.y, self.n_classes_)
-            factor = np.exp(raised[block.number][0] - top) / total
-            _give_signs(has, factor, out[block.rows])
-
-        rows.each(give_signs)
-        return out
+        rows.workers.run(raise_labels, pieces)
+        by_block = [scale_of(np.column_stack(own)) for own in zip(tops, sums, strict=True)]
+        top, total = rows.meet(by_block, scale_of)
+        rows.workers.run(give_signs, pieces)
+        return out.T
 
     def steps(self, rows: Rows, votes: np.ndarray, found: list[Found], error: Any) -> Any:
         return self.alpha(rows, error)

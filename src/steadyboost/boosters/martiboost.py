@@ -117,10 +117,14 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
     def boost(self, run: Boosting, round_: Round) -> bool:
         """A layer of each problem."""
         programs: list[Any] = run.problems
-        layers = run.rows.workers.side_by_side(
-            lambda p: programs[p].grow(run.learner, self.resample, round_, p * (round_.t + 1)),
-            range(len(programs)),
-        )
+        n_nodes = round_.t + 1
+        votes = np.zeros((len(programs) * n_nodes, len(run.rows)), dtype=np.int32)
+
+        def grow(p: int) -> Layer:
+            own = votes[p * n_nodes : (p + 1) * n_nodes]
+            return programs[p].grow(run.learner, self.resample, round_, p * n_nodes, own)
+
+        layers = run.rows.workers.side_by_side(grow, range(len(programs)))
         run.questions = [
             Question(program.y, layer.weights, 2, SIGNS)
             for program, layer in zip(programs, layers, strict=True)
@@ -130,9 +134,8 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
         if no_edge:
             run.warn_of_no_edge(stage.error)
             stage.extra["no_edge"] = True
-        votes = [layer.votes for layer in layers]
         info = {"hypotheses": sum(layer.n_hypotheses for layer in layers)}
-        run.accept(stage, votes[0] if len(votes) == 1 else np.hstack(votes), info)
+        run.accept(stage, votes.T, info)
         return no_edge or self.is_done(run)
 
     def is_done(self, run: Boosting) -> bool:

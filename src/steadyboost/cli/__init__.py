@@ -2,13 +2,14 @@
 
 from steadyboost.cli.audit import audit
 from steadyboost.cli.compare import compare
+from steadyboost.cli.data import data
 from steadyboost.cli.demo import demo
 from steadyboost.cli.evaluate import evaluate
 from steadyboost.cli.explain import explain
 from steadyboost.cli.fit import fit
 from steadyboost.cli.predict import predict
+from steadyboost.cli.reproduce import reproduce
 from steadyboost.cli.shell import app, main
-from steadyboost.experiments.cli import data, reproduce
 
 __all__ = ["app", "main"]
 

@@ -7,28 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from steadyboost.cli import options
 from steadyboost.cli.boosters import complete_booster, make_booster
-from steadyboost.cli.compare import Html, check_files
-from steadyboost.cli.fit import read_training
-from steadyboost.cli.options import (
-    Categorical,
-    Data,
-    Force,
-    Ignore,
-    Jobs,
-    Json,
-    Seed,
-    Target,
-    Weights,
-)
-from steadyboost.cli.printing import console, grid, print_json
+from steadyboost.cli.outputs import check_outputs
+from steadyboost.cli.printing import console, grid, print_files, print_json
 from steadyboost.cli.shell import told_in_one_sentence
+from steadyboost.cli.training import Training, read_training
 
 if TYPE_CHECKING:
     from steadyboost.noise import LabelAudit
-    from steadyboost.tables import Table
 
 SHOWN = 10  # suspects in the terminal
+TITLES = ("row", "given", "looks like", "score")
+COUNTED = "rows are counted from 0"
 Csv = Annotated[
     Path | None, typer.Option("--output", "-o", help="Write a line per row, worst first (.csv).")
 ]
@@ -40,52 +31,50 @@ Booster = Annotated[
 
 
 def audit(
-    data: Data,
-    target: Target = None,
+    data: options.Data,
+    target: options.Target = None,
     output: Csv = None,
-    html: Html = None,
+    html: options.Html = None,
     booster: Booster = None,
     folds: Folds = 5,
-    weights: Weights = None,
-    ignore: Ignore = None,
-    categorical: Categorical = None,
-    seed: Seed = 0,
-    jobs: Jobs = 0,
-    json: Json = False,
-    force: Force = False,
+    weights: options.Weights = None,
+    ignore: options.Ignore = None,
+    categorical: options.Categorical = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 0,
+    json: options.Json = False,
+    force: options.Force = False,
 ) -> None:
     """Find the labels of a table that look wrong."""
-    check_files(html, output, force)
+    check_outputs(force, html=(html, ".html"), output=(output, ".csv"))
     judge = make_booster(booster, None, None, [], random_state=seed) if booster else None
-    table = read_training(data, target, weights, ignore or [], categorical or [])
-    if not json:
-        typer.echo("\n".join(table.found.sentences()))
-    found = run(
-        data, target, table, judge, {"cv": folds, "random_state": seed, "n_jobs": jobs or -1}
-    )
+    training = read_training(data, target, ignore, categorical, weights, quiet=json)
+    found = run(data, training, judge, cv=folds, random_state=seed, n_jobs=jobs or -1)
     if output:
         found.to_csv(output)
     if html:
-        write_page(found, table.X, html, data, target, output)
-    tell_results(found, data, json, {"table": output, "page": html})
+        write_page(found, training.table.X, html, data, target, output)
+    files = {"table": output, "page": html}
+    tell_results(found, data, json, {name: str(path) for name, path in files.items() if path})
 
 
-def run(
-    data: Path, target: str | None, table: Table, judge: Any, options: dict[str, Any]
-) -> LabelAudit:
+def run(data: Path, training: Training, judge: Any, **settings: Any) -> LabelAudit:
     from rich.console import Console
 
     from steadyboost import noise
-    from steadyboost.tables import as_classes
 
-    with told_in_one_sentence():
-        y = as_classes(data, target or "label", table.labels)
-    if table.codes:
-        options["categorical_features"] = [*table.found.categorical]
-        if judge is not None:
-            judge.set_params(categorical_features=options["categorical_features"])
+    table, categories = training.table, training.categories
+    if judge is not None:
+        judge.set_params(categorical_features=categories)
     with told_in_one_sentence(f"{data}: "), Console(stderr=True).status("looking at the labels"):
-        return noise.audit(table.X, y, judge, sample_weight=table.weights, **options)
+        return noise.audit(
+            table.X,
+            training.y,
+            judge,
+            sample_weight=table.weights,
+            categorical_features=categories,
+            **settings,
+        )
 
 
 def write_page(
@@ -99,11 +88,10 @@ def write_page(
     write_whole(html, audit_page(found, X, data.name, command, output.name if output else ""))
 
 
-def tell_results(found: LabelAudit, data: Path, json: bool, files: dict[str, Path | None]) -> None:
+def tell_results(found: LabelAudit, data: Path, json: bool, files: dict[str, str]) -> None:
     """How many labels are wrong, which look so most, and where the files are."""
-    written = {name: str(path) for name, path in files.items() if path}
     if json:
-        print_json({"data": str(data), **as_dict(found), **written})
+        print_json({"data": str(data), **as_dict(found), **files})
         return
     page, n = console(), len(found.given)
     page.print(
@@ -111,12 +99,13 @@ def tell_results(found: LabelAudit, data: Path, json: bool, files: dict[str, Pat
         f"{len(found.suspects):,} rows look wrong."
     )
     if len(found.suspects):
-        worst = [_suspect(found, int(row)) for row in found.suspects[:SHOWN]]
-        page.print(grid(("row", "given", "looks like", "score"), map(dict.values, worst)))
+        worst = found.table.disputed().head(SHOWN)
+        scores = [f"{score:.4f}" for score in worst.score]
+        rows = zip(worst.row, worst.given, worst.suggested, scores, strict=True)
+        page.print(grid(TITLES, rows, caption=COUNTED, caption_justify="left"))
     if found.conflicts:
         page.print(f"{len(found.conflicts):,} groups of equal rows have different labels.")
-    for name, path in written.items():
-        page.print(f"{name.capitalize()}: {path}", markup=False)
+    print_files(files)
 
 
 def as_dict(found: LabelAudit) -> dict[str, Any]:
@@ -138,5 +127,5 @@ def _suspect(found: LabelAudit, row: int) -> dict[str, Any]:
         "row": row,
         "given": found.given[row],
         "suggested": found.suggested[row],
-        "score": round(float(found.scores[row]), 4),
+        "score": found.scores[row],
     }

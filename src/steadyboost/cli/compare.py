@@ -9,21 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steadyboost.cli.demo import check_noise
-from steadyboost.cli.fit import read_training
-from steadyboost.cli.options import (
-    Categorical,
-    Data,
-    Force,
-    Ignore,
-    Jobs,
-    Json,
-    Seed,
-    Target,
-)
-from steadyboost.cli.outputs import check_output
-from steadyboost.cli.printing import console, grid, print_json
+from steadyboost.cli import options
+from steadyboost.cli.outputs import check_outputs
+from steadyboost.cli.printing import console, grid, print_files, print_json
 from steadyboost.cli.shell import told_in_one_sentence
+from steadyboost.cli.training import Training, read_training
 
 if TYPE_CHECKING:
     from steadyboost.comparison import Comparison, Standing
@@ -31,9 +21,6 @@ if TYPE_CHECKING:
 
 TITLES = ("method", "error, %", "± sd", "balanced, %", "log-loss", "mean rank", "p", "fit, s")
 LEGEND = "° another library; ~ the difference to the best may be chance"
-Noise = Annotated[
-    float, typer.Option(callback=check_noise, help="Share of training labels made wrong.")
-]
 Kind = Annotated[
     str, typer.Option(help="Of the noise: symmetric, redraw, pair or feature_dependent.")
 ]
@@ -45,65 +32,46 @@ Methods = Annotated[
         "--methods", "-m", help="Names by commas, or ours, peers, all, usual (the default)."
     ),
 ]
-Html = Annotated[Path | None, typer.Option(help="Write one self-contained page to this file.")]
 Csv = Annotated[Path | None, typer.Option("--output", "-o", help="Write the table (.csv).")]
 
 
 def compare(
-    data: Data,
-    target: Target = None,
-    noise: Noise = 0.0,
+    data: options.Data,
+    target: options.Target = None,
+    noise: options.Noise = 0.0,
     kind: Kind = "symmetric",
     folds: Folds = 5,
     repeats: Repeats = 1,
     methods: Methods = None,
-    html: Html = None,
+    html: options.Html = None,
     output: Csv = None,
-    ignore: Ignore = None,
-    categorical: Categorical = None,
-    seed: Seed = 0,
-    jobs: Jobs = 0,
-    json: Json = False,
-    force: Force = False,
+    ignore: options.Ignore = None,
+    categorical: options.Categorical = None,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 0,
+    json: options.Json = False,
+    force: options.Force = False,
 ) -> None:
     """Try our boosters and other libraries on a table, by cross-validation."""
-    check_files(html, output, force)
-    table = read_training(data, target, None, ignore or [], categorical or [])
-    if not json:
-        typer.echo("\n".join(table.found.sentences()))
-    options = {"noise": noise, "kind": kind, "folds": folds, "repeats": repeats}
+    check_outputs(force, html=(html, ".html"), output=(output, ".csv"))
+    training = read_training(data, target, ignore, categorical, quiet=json)
+    settings = {"noise": noise, "kind": kind, "folds": folds, "repeats": repeats}
     wanted = [name.strip() for names in methods or ["usual"] for name in names.split(",")]
-    found = run(
-        data, target, table, wanted, {**options, "random_state": seed, "n_jobs": jobs or -1}
-    )
+    found = run(training, wanted, **settings, random_state=seed, n_jobs=jobs or -1)
     if html:
-        found.to_html(html, data.name, command_of(data, target, wanted, options))
+        found.to_html(html, data.name, command_of(data, target, wanted, settings))
     if output:
         found.to_csv(output)
-    tell_results(found, data, json, {"page": html, "table": output})
+    files = {"page": html, "table": output}
+    tell_results(found, data, json, {name: str(path) for name, path in files.items() if path})
 
 
-def check_files(html: Path | None, output: Path | None, force: bool) -> None:
-    """Refuse before the work is done, not after."""
-    if html:
-        check_output(html, force, [".html"], "--html")
-    if output:
-        check_output(output, force, [".csv"])
-
-
-def run(
-    data: Path, target: str | None, table: Any, methods: list[str], options: dict[str, Any]
-) -> Comparison:
+def run(training: Training, methods: list[str], **settings: Any) -> Comparison:
     from steadyboost import comparison
-    from steadyboost.tables import as_classes
 
-    with told_in_one_sentence():
-        y = as_classes(data, target or "label", table.labels)
-    categories = [*table.found.categorical] if table.codes else "from_dtype"
+    settings["categorical_features"] = training.categories
     with told_in_one_sentence(), progress() as tell:
-        return comparison.compare(
-            table.X, y, methods, categorical_features=categories, tell=tell, **options
-        )
+        return comparison.compare(training.table.X, training.y, methods, tell=tell, **settings)
 
 
 @contextmanager
@@ -141,18 +109,16 @@ def progress() -> Iterator[Tell]:
         yield tell
 
 
-def tell_results(found: Comparison, data: Path, json: bool, files: dict[str, Path | None]) -> None:
+def tell_results(found: Comparison, data: Path, json: bool, files: dict[str, str]) -> None:
     """The standings, what they mean, and where the files are."""
-    written = {name: str(path) for name, path in files.items() if path}
     if json:
-        print_json({"data": str(data), **found.to_dict(), "remarks": found.remarks(), **written})
+        print_json({"data": str(data), **found.to_dict(), "remarks": found.remarks(), **files})
         return
     page = console()
     page.print(grid(TITLES, map(_row, found.standings), caption=LEGEND, caption_justify="left"))
     for sentence in (*found.conclusions(), *found.remarks()):
-        page.print(sentence, markup=False)
-    for name, path in written.items():
-        page.print(f"{name.capitalize()}: {path}", markup=False)
+        page.print(sentence)
+    print_files(files)
 
 
 def _row(standing: Standing) -> list[str]:
@@ -170,10 +136,10 @@ def _row(standing: Standing) -> list[str]:
     ]
 
 
-def command_of(data: Path, target: str | None, methods: list[str], options: dict[str, Any]) -> str:
+def command_of(data: Path, target: str | None, methods: list[str], settings: dict[str, Any]) -> str:
     """The command, without the folders of this machine."""
     named = [f"--target {target}"] if target else []
     listed = [f"--methods {','.join(methods)}"] if methods != ["usual"] else []
     usual = {"noise": 0.0, "kind": "symmetric", "repeats": 1}
-    changed = [f"--{name} {value}" for name, value in options.items() if value != usual.get(name)]
+    changed = [f"--{name} {value}" for name, value in settings.items() if value != usual.get(name)]
     return " ".join(["steadyboost compare", data.name, *named, *listed, *changed])

@@ -2,11 +2,13 @@
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from steadyboost.cli.options import Force, Json, Noise, Seed
 from steadyboost.cli.outputs import check_output
+from steadyboost.cli.printing import console, print_json
 from steadyboost.core.files import write_whole
 
 if TYPE_CHECKING:
@@ -15,36 +17,45 @@ if TYPE_CHECKING:
 DEFAULT_OUTPUT = Path("steadyboost-demo.svg")
 
 
-def check_noise(noise: float) -> float:
-    if not 0 <= noise < 1:
-        raise typer.BadParameter(f"{noise:g} is not a fraction of at least 0 and below 1.")
-    return noise
+Rounds = Annotated[int, typer.Option(min=10, help="Boosting rounds of each method.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="Where to save the picture (.svg).")]
 
 
 def demo(
-    rounds: Annotated[int, typer.Option(min=10, help="Boosting rounds of each method.")] = 100,
-    noise: Annotated[
-        float, typer.Option(callback=check_noise, help="Share of training labels made wrong.")
-    ] = 0.2,
-    output: Annotated[Path, typer.Option(help="Where to save the picture.")] = DEFAULT_OUTPUT,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Source of chance.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing picture.")] = False,
+    rounds: Rounds = 100,
+    noise: Noise = 0.2,
+    output: Output = DEFAULT_OUTPUT,
+    seed: Seed = 0,
+    json: Json = False,
+    force: Force = False,
 ) -> None:
     """Compare AdaBoost and robust boosters on digits with wrong labels: a table and a picture."""
     check_output(output, force or output == DEFAULT_OUTPUT, [".svg"])
     start = time.perf_counter()
-    from rich.console import Console
-
     from steadyboost import demo as job
 
     results = run_with_progress(rounds, noise, seed)
     write_whole(output, job.picture(results, rounds, noise, seed))
-    console = Console()
-    console.print(job.table(results))
+    if json:
+        print_json({"methods": list(map(as_dict, results)), "picture": str(output)})
+        return
+    page = console()
+    page.print(job.table(results))
     for sentence in job.conclusions(results, rounds):
-        console.print(sentence, highlight=False)
-    took = time.perf_counter() - start
-    console.print(f"Picture: {output} (all in all {took:.0f} s)", highlight=False)
+        page.print(sentence)
+    page.print(f"Picture: {output} (all in all {time.perf_counter() - start:.0f} s)")
+
+
+def as_dict(result: "Result") -> dict[str, Any]:
+    """What one method did, in figures: errors in percent by round."""
+    return {
+        "name": result.name,
+        "rounds": result.rounds,
+        "error": result.error,
+        "seconds": result.seconds,
+        "errors": result.errors,
+        "messages": result.messages,
+    }
 
 
 def run_with_progress(rounds: int, noise: float, seed: int) -> list["Result"]:
@@ -54,11 +65,9 @@ def run_with_progress(rounds: int, noise: float, seed: int) -> list["Result"]:
     from steadyboost.demo import boosters, compiling_ahead, run
 
     total = rounds * (1 + len(boosters()))
-    console = Console(stderr=True)
+    errors = Console(stderr=True)
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), "rounds"
-    with Progress(
-        *columns, console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
+    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
         task = bar.add_task("starting", total=total)
 
         def tell(what: str, newly_done: int) -> None:

@@ -31,7 +31,7 @@ def explain(model: ModelFile, top: Top = 15, round_: Round = 1, json: Json = Fal
         page.print(line)
     page.print(importance_grid(loaded, top))
     page.print(history_grid(loaded.booster))
-    page.print(hypothesis(loaded.booster, round_), markup=False, soft_wrap=True)
+    page.print(hypothesis(loaded.booster, round_), soft_wrap=True)
 
 
 def document(model: Model, round_: int) -> dict[str, Any]:
@@ -75,9 +75,10 @@ def changed(booster: Any) -> dict[str, Any]:
 
 def importances(model: Model) -> list[tuple[str, float]]:
     """Features by their share, the greatest first."""
+    from steadyboost.exports.names import feature_names
+
     booster = model.booster
-    names = getattr(booster, "feature_names_in_", range(1, booster.n_features_in_ + 1))
-    shares = zip(map(str, names), booster.feature_importances_.tolist(), strict=True)
+    shares = zip(feature_names(booster), booster.feature_importances_.tolist(), strict=True)
     return sorted(shares, key=lambda share: -share[1])
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from steadyboost.cli import options
 from steadyboost.cli.boosters import (
     DEFAULT_BOOSTER,
     DEFAULT_SPREAD,
@@ -15,23 +16,10 @@ from steadyboost.cli.boosters import (
     make_booster,
 )
 from steadyboost.cli.models import save_model
-from steadyboost.cli.options import (
-    Categorical,
-    Data,
-    Force,
-    Ignore,
-    Jobs,
-    Json,
-    Seed,
-    Target,
-    Weights,
-)
 from steadyboost.cli.outputs import check_output
 from steadyboost.cli.printing import print_json
 from steadyboost.cli.shell import told_in_one_sentence
-
-if TYPE_CHECKING:
-    from steadyboost.tables import Table
+from steadyboost.cli.training import Training, read_training
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write the model (.sb).")]
 Booster = Annotated[
@@ -71,8 +59,8 @@ Dask = Annotated[
 
 
 def fit(
-    data: Data,
-    target: Target = None,
+    data: options.Data,
+    target: options.Target = None,
     output: Output = Path("model.sb"),
     booster: Booster = None,
     learner: Learner = None,
@@ -80,14 +68,14 @@ def fit(
     param: Params = None,
     validation: Validation = None,
     early_stopping: EarlyStopping = False,
-    weights: Weights = None,
-    ignore: Ignore = None,
-    categorical: Categorical = None,
+    weights: options.Weights = None,
+    ignore: options.Ignore = None,
+    categorical: options.Categorical = None,
     dask: Dask = None,
-    seed: Seed = 0,
-    jobs: Jobs = 0,
-    json: Json = False,
-    force: Force = False,
+    seed: options.Seed = 0,
+    jobs: options.Jobs = 0,
+    json: options.Json = False,
+    force: options.Force = False,
 ) -> None:
     """Learn a model from a table and write it to a file."""
     check_output(output, force, [".sb"])
@@ -99,16 +87,13 @@ def fit(
             model, dask, data, target, output, weights, ignore, categorical, validation, json
         )
         return
-    table = read_training(data, target, weights, ignore or [], categorical or [])
-    if table.codes:
-        model.set_params(categorical_features=[*table.found.categorical])
-    if not json:
-        typer.echo("\n".join(table.found.sentences()))
+    training = read_training(data, target, ignore, categorical, weights, quiet=json)
+    model.set_params(categorical_features=training.categories)
     start = time.perf_counter()
-    errors = train(model, data, target, table, validation)
+    errors = train(model, data, target, training, validation)
     took = time.perf_counter() - start
     save_model(model, output, target)
-    report(model, table.found.as_dict(), errors, output, took, json)
+    report(model, training.table.found.as_dict(), errors, output, took, json)
 
 
 def fit_spread(
@@ -143,31 +128,16 @@ def fit_spread(
     report(model, found, errors, output, took, json)
 
 
-def read_training(
-    data: Path, target: str | None, weights: str | None, ignore: list[str], categorical: list[str]
-) -> Table:
-    """The rows to learn from."""
-    from steadyboost.tables import has_own_labels, read_table
-
-    if target is None and not has_own_labels(data):
-        raise typer.BadParameter("name the column of the labels.", param_hint="'--target'")
-    with told_in_one_sentence():
-        return read_table(
-            data, target=target, weights=weights, ignore=ignore, categorical=categorical
-        )
-
-
 def train(
-    model: Any, data: Path, target: str | None, table: Table, watched: Path | None
+    model: Any, data: Path, target: str | None, training: Training, watched: Path | None
 ) -> dict[str, float]:
     """Fit the model, with a progress bar on a terminal; its errors."""
     from steadyboost.callbacks import Monitor
-    from steadyboost.tables import as_classes
 
     with told_in_one_sentence():
-        y = as_classes(data, target or "label", table.labels)
-        held_out = {} if watched is None else _held_out(watched, target, table, y)
+        held_out = {} if watched is None else _held_out(watched, target, training)
     model.set_params(callbacks=[*([Monitor()] if held_out else []), *_progress()])
+    table, y = training.table, training.y
     with told_in_one_sentence(f"{data}: "):
         model.fit(table.X, y, table.weights, **held_out)
     errors = {"training": 1 - model.score(table.X, y)}
@@ -176,13 +146,13 @@ def train(
     return errors
 
 
-def _held_out(path: Path, target: str | None, table: Table, y: Any) -> dict[str, Any]:
+def _held_out(path: Path, target: str | None, training: Training) -> dict[str, Any]:
     import numpy as np
 
     from steadyboost.tables import match_classes, read_table
 
+    table, classes = training.table, np.unique(training.y)
     held = read_table(path, target=target, features=table.kinds, n_features=table.found.columns)
-    classes = np.unique(y)
     places = match_classes(path, target or "label", held.labels, classes)
     return {"X_val": held.X, "y_val": classes[places]}
 
@@ -221,7 +191,7 @@ def report(
         )
         return
     told = [f"{name} error {error:.1%}" for name, error in errors.items()]
-    rounds = f"{model.n_iter_} rounds in {took:.1f} s"
+    rounds = f"{model.n_iter_} round{'s' * (model.n_iter_ != 1)} in {took:.1f} s"
     typer.echo(f"{type(model).__name__}: {', '.join([rounds, *told])}")
     if noise is not None:
         typer.echo(f"estimated share of wrong labels: {noise:.1%}")

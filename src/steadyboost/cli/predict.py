@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steadyboost.cli.models import Model, load_model
-from steadyboost.cli.options import Force, ModelFile
+from steadyboost.cli.options import Force, Json, ModelFile
 from steadyboost.cli.outputs import check_output, refuse
+from steadyboost.cli.printing import print_json
 from steadyboost.cli.shell import told_in_one_sentence
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def predict(
     output: Output = None,
     proba: Proba = False,
     keep: Keep = None,
+    json: Json = False,
     force: Force = False,
 ) -> None:
     """Predict the labels of new rows, in their order."""
@@ -41,9 +43,11 @@ def predict(
     table = loaded.read(data, keep=keep or [])
     with told_in_one_sentence(f"{data}: "):
         probabilities = loaded.booster.predict_proba(table.X)
-    write(answers(loaded, table.kept, probabilities, proba), output)
+    with told_in_one_sentence():
+        frame = answers(loaded, table.kept, probabilities, proba)
     if output is not None:
-        typer.echo(f"{len(probabilities):,} rows: {output}")
+        write(frame, output)
+    tell(frame, output, json)
 
 
 def answers(
@@ -63,16 +67,24 @@ def answers(
     return from_columns({**theirs, **ours})
 
 
-def write(frame: nw.DataFrame, output: Path | None) -> None:
-    """To the file, complete or not at all, or to the standard output."""
-    from steadyboost.core.model_archive import replacing
+def write(frame: nw.DataFrame, output: Path) -> None:
+    """To the file, complete or not at all."""
+    from steadyboost.core.files import replacing
 
-    if output is None:
-        sys.stdout.write(frame.write_csv())
-        return
     with replacing(output) as opened:
         file: Any = opened  # which narwhals takes, though it names fewer types
         if output.suffix.lower() == ".parquet":
             frame.write_parquet(file)
         else:
             frame.write_csv(file)
+
+
+def tell(frame: nw.DataFrame, output: Path | None, json: bool) -> None:
+    """Where the predictions are; or the predictions, where there is no file of them."""
+    if json:
+        predicted = {"columns": frame.to_dict(as_series=False)}
+        print_json({"rows": len(frame), **({"output": str(output)} if output else predicted)})
+    elif output is None:
+        sys.stdout.write(frame.write_csv())
+    else:
+        typer.echo(f"{len(frame):,} rows: {output}")

@@ -14,16 +14,22 @@ WIDTH = 140  # where the output is no terminal, and lines should not break
 
 
 def console() -> Console:
-    """The standard output."""
+    """The standard output; brackets in names are not taken for markup."""
     from rich.console import Console
 
-    terminal = Console(highlight=False)
-    return terminal if terminal.is_terminal else Console(width=WIDTH, highlight=False)
+    terminal = Console(highlight=False, markup=False)
+    return terminal if terminal.is_terminal else Console(width=WIDTH, highlight=False, markup=False)
 
 
 def print_json(document: dict[str, Any]) -> None:
     """One object on the standard output."""
     print(json.dumps(document, indent=2, default=_plain))
+
+
+def print_files(files: dict[str, str]) -> None:
+    """Where results are, a line each."""
+    for name, path in files.items():
+        print(f"{name.capitalize()}: {path}")
 
 
 def grid(titles: Iterable[str], rows: Iterable[Iterable[Any]], **options: Any) -> Table:

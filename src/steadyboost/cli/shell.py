@@ -31,15 +31,23 @@ class OneSentence(TyperGroup):
             fail(error.format_message(), USAGE)
         except Failure as error:
             fail(str(error), FAILURE)
-        except typer.Abort:
-            fail("interrupted.", INTERRUPTED)
         except OSError as error:
             if error.errno == errno.EPIPE:  # whoever read the output has seen enough
                 sys.exit(FAILURE)
-            fail(str(error), FAILURE)
+            fail(f"{error.filename}: {error.strerror}." if error.filename else str(error), FAILURE)
         if standalone:
             sys.exit(result if isinstance(result, int) else 0)
         return result
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Who names no command is told which there are."""
+        return super().parse_args(ctx, args or ["--help"])
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            fail("interrupted.", INTERRUPTED)
 
 
 def fail(message: str, code: int) -> NoReturn:

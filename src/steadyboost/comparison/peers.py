@@ -12,6 +12,8 @@ import numpy as np
 
 from steadyboost.comparison.features import Features
 
+CATBOOST_VALUES = 2_000  # rounds times classes, as many as its default has for two classes
+
 
 def _spread(estimator: Any, features: Features, fill: bool = False) -> Any:
     """Ahead of the estimator, a column per category and, if asked, medians for gaps."""
@@ -81,13 +83,19 @@ def catboost(features: Features, seed: int, n_jobs: int | None) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import FunctionTransformer
 
+    class InTime(CatBoostClassifier):
+        """Its default of 1,000 rounds takes minutes where there are many classes."""
+
+        def fit(self, X: Any, y: Any) -> Any:  # type: ignore[override]
+            if "iterations" not in self.get_params():
+                self.set_params(iterations=max(100, CATBOOST_VALUES // len(np.unique(y))))
+            return super().fit(X, y)
+
     threads = -1 if n_jobs is None else n_jobs
-    quiet = {"verbose": 0, "allow_writing_files": False}
+    options = {"thread_count": threads, "verbose": 0, "allow_writing_files": False}
     if not features.categories:
-        return CatBoostClassifier(random_seed=seed, thread_count=threads, **quiet)
-    model = CatBoostClassifier(
-        random_seed=seed, thread_count=threads, cat_features=features.categories, **quiet
-    )
+        return InTime(random_seed=seed, **options)
+    model = InTime(random_seed=seed, cat_features=features.categories, **options)
     return make_pipeline(
         FunctionTransformer(_named, kw_args={"columns": features.categories}), model
     )

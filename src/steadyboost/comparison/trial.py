@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from steadyboost.comparison.features import Features
 from steadyboost.comparison.methods import Method
@@ -15,6 +16,7 @@ from steadyboost.comparison.result import MethodResult, Run, Setting
 
 SMALLEST = np.finfo(float).eps  # a probability of 0 costs as much as this one
 LONGEST = 300  # characters of what a library says
+SMALL = 10_000  # rows
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Job:
 
 def try_method(method: Method, result: MethodResult, fold: Fold, job: Job) -> None:
     """Add a run to the result, or why there is none; warnings are kept for the reader."""
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, openmp_limited(job):
         warnings.simplefilter("always")
         try:
             if method.is_ours and not result.runs:
@@ -47,6 +49,15 @@ def try_method(method: Method, result: MethodResult, fold: Fold, job: Job) -> No
         except Exception as error:  # a library may fail in any way of its own; the others go on
             result.failure = f"{type(error).__name__}: {_short(error)}"
     result.warnings.update(_short(warning.message) for warning in caught)
+
+
+def openmp_limited(job: Job) -> Any:
+    """Threads of OpenMP spin while they wait for each other.
+
+    On a small table this costs more than they save, and on a busy machine a hundred times more.
+    """
+    asked = job.n_jobs if job.n_jobs and job.n_jobs > 0 else None
+    return threadpool_limits(1 if job.features.n_rows < SMALL else asked, user_api="openmp")
 
 
 def _build(method: Method, job: Job) -> Any:

@@ -9,25 +9,25 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steadyboost.core.scores import add_votes
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.tree import TreeAnswer
+from steadyboost.trees.curve_search import best_of_curve
 from steadyboost.trees.error_judge import ErrorJudge
-from steadyboost.trees.linesearch import choose_interval, error_curve, whole_weights
+from steadyboost.trees.linesearch import choose_interval, merging_width, whole_weights
 from steadyboost.trees.margin_judge import MarginJudge
-from steadyboost.trees.margin_search import find_step, margin_lines
+from steadyboost.trees.margin_search import margin_lines
 from steadyboost.trees.search_tree import Judge, search_tree
 from steadyboost.trees.standing import (
     Sample,
     Standing,
     bottom_edges,
     bottom_shares,
-    exponential_losses,
     floor_of,
-    right_and_bottom,
 )
+from steadyboost.trees.step_search import find_step
 from steadyboost.trees.tree import Growth, Sums, grow_tree, parts
+from steadyboost.trees.turning import exponential_losses
 
 if TYPE_CHECKING:
     from steadyboost.core.loop import Boosting, Round
@@ -87,7 +87,7 @@ class DirectSearch:
     def return_to_stages(self) -> None:
         """Forget what was tried beyond the stages of the run."""
         stages = self.run.stages
-        self.scores = np.ascontiguousarray(self.run.rows.scores)
+        self.scores = np.array(self.run.rows.scores, order="C")
         self.standing = Standing(self.sample, self.scores)
         self.scale = float(sum(abs(stage.step) for stage in stages))
         self.floor = floor_of(self.standing.gaps, self.sample.weights, self.direct.bottom)
@@ -146,20 +146,14 @@ class DirectSearch:
         return self.idle >= self.direct.patience
 
     def apply(self, move: Move) -> None:
-        code = np.ones(self.sample.n_classes)
-        spans = parts(len(move.votes), self.sample.n_parts)
-        self.sample.run(
-            lambda at: add_votes(self.scores[at], move.votes[at], code, move.step), spans
-        )
+        self.standing.move(move.votes, move.step)
         self.scale += abs(move.step)
-        self.standing = Standing(self.sample, self.scores)
         move.error, move.margin = self.error_and_margin()
 
     def error_and_margin(self) -> tuple[float, float]:
         """The training error, where ties are errors, and the mean bottom margin."""
-        sample, bottom = self.sample, self.direct.bottom
-        gaps, total = self.standing.gaps, float(sample.whole.sum())
-        right, self.floor, margin = right_and_bottom(gaps, sample.weights, sample.whole, bottom)
+        bottom, total = self.direct.bottom, float(self.sample.whole.sum())
+        right, self.floor, margin = self.standing.bottom(bottom)
         return (total - right) / total, margin / (bottom * self.scale)
 
     def accept(self, move: Move) -> None:
@@ -213,8 +207,9 @@ class DirectSearch:
             judge = ErrorJudge(sample, standing, self.scale)
             weights = judge.tallies[-1] if sample is self.sample else self.sample.weights
             found = self.searched(sample, judge, weights)
-        y, whole, stood = self.sample.y, self.sample.whole, self.standing.arrays
-        low, high, right = error_curve(self.scores, y, stood, found[2], whole, self.scale)
+        whole, spans = self.sample.whole, self.standing.parts
+        rows = self.scores, self.sample.y, *self.standing.arrays, found[2], whole
+        low, high, right = best_of_curve(rows, merging_width(self.scale), self.sample.run, spans)
         at, _, step = choose_interval(right, low, high, False)
         begin = high[at - 1] if at > 0 else -np.inf
         end = low[at] if at < len(low) else np.inf
@@ -261,7 +256,9 @@ class DirectSearch:
             shares = round_.draw_counts(self.run.rows, question.weights).astype(float)
         rows = np.flatnonzero(shares)
         edges = np.empty((len(rows), sample.n_classes + 1))
-        bottom_edges(self.scores, sample.y, self.standing.arrays, rows, shares, edges)
+        of = self.scores, sample.y, self.standing.arrays
+        spans = parts(len(rows), sample.n_parts)
+        sample.run(lambda at: bottom_edges(*of, rows[at], shares, edges[at]), spans)
         tree, _ = grow_tree(
             sample.binned.take(rows),
             Sums.of_channels(edges),
@@ -273,20 +270,18 @@ class DirectSearch:
         return question, answer, self.votes_of(answer)
 
     def best_step(self, votes: np.ndarray) -> tuple[float, float]:
-        sample, n = self.sample, len(votes)
-        lines = np.empty(n), np.empty(n), np.empty(n)
+        sample, direct = self.sample, self.direct
 
-        def write(at: slice) -> None:
-            own = tuple(line[at] for line in lines)
-            standing = self.standing.at(at)
-            margin_lines(self.scores[at], sample.y[at], standing, votes[at], 1.0, *own)
+        def lines_of(at: slice) -> tuple[np.ndarray, ...]:
+            own = self.scores, sample.y, *self.standing.arrays, votes
+            scores, y, *standing, named = (np.ascontiguousarray(array[at]) for array in own)
+            lines = tuple(np.empty(len(y)) for _ in range(3))
+            margin_lines(scores, y, tuple(standing), named, 1.0, *lines)
+            return lines
 
-        sample.run(write, self.standing.parts)
-        width = self.direct.tol * self.unit
-        begin, end, _ = find_step(
-            lines, sample.weights, self.direct.bottom, self.scale, self.scale, width, sample.run
-        )
-        return float(begin), float(end)
+        problem = direct.bottom, self.scale, self.scale, direct.tol * self.unit
+        found = find_step(lines_of, sample.weights, problem, self.last_step(), sample.run)
+        return float(found[0]), float(found[1])
 
 
 def best_round(stages: Sequence[Stage]) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 from steadyboost.core.files import write_whole
 
 SHOWN = 10
+FILED = ("row", "given", "suggested", "score", "rank", "suspect")
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class LabelTable:
         Probability that the given label is right.
     rank : ndarray of int
         1 for the least credible label of all.
+    suspect : ndarray of bool
+        Whether another label is likelier than the given one.
     """
 
     row: np.ndarray
@@ -35,6 +38,10 @@ class LabelTable:
     suggested: np.ndarray
     score: np.ndarray
     rank: np.ndarray
+
+    @property
+    def suspect(self) -> np.ndarray:
+        return self.suggested != self.given
 
     @classmethod
     def ranked(cls, given: np.ndarray, suggested: np.ndarray, score: np.ndarray) -> "LabelTable":
@@ -50,7 +57,7 @@ class LabelTable:
 
     def disputed(self) -> "LabelTable":
         """The lines that suggest another label."""
-        return self.take(self.suggested != self.given)
+        return self.take(self.suspect)
 
     def head(self, n: int = SHOWN) -> "LabelTable":
         """The first n lines."""
@@ -63,14 +70,15 @@ class LabelTable:
         """A pandas data frame."""
         import pandas as pd
 
-        return pd.DataFrame({column.name: getattr(self, column.name) for column in fields(self)})
+        return pd.DataFrame({name: getattr(self, name) for name in FILED})
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
         """Write the table, or return it as text if there is no path."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([column.name for column in fields(self)])
-        writer.writerows(self._lines())
+        writer.writerow(FILED)
+        marks = np.where(self.suspect, "true", "false")  # which every library reads as truth
+        writer.writerows((*line, mark) for line, mark in zip(self._lines(), marks, strict=True))
         if path is None:
             return text.getvalue()
         write_whole(Path(path), text.getvalue())

@@ -6,7 +6,7 @@ label each, or any set of labels (an indicator matrix).
 """
 
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 from sklearn.utils import Tags
@@ -14,44 +14,87 @@ from sklearn.utils import Tags
 from steadyboost.core.binary import SIGNS
 from steadyboost.core.estimator import BoostingClassifier
 from steadyboost.core.loop import Boosting, Round
-from steadyboost.core.rows import Rows
+from steadyboost.core.rows import Block, Rows
 from steadyboost.core.scores import add_votes
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Question
-from steadyboost.learners.many import Answers
+from steadyboost.learners.many import Answers, answers_at_once
+from steadyboost.learners.tree import Tree
 from steadyboost.trees.histogram import rounded
-from steadyboost.trees.jit import kernel
+from steadyboost.trees.jit import inner, kernel
 from steadyboost.trees.sharded import add_up
+from steadyboost.trees.tree import parts
+
+
+@inner
+def _sum_sizes(values):
+    """Sum of the absolute values; four sums, so that none waits for the last."""
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    whole = len(values) - len(values) % 4
+    for i in range(0, whole, 4):
+        first += abs(values[i])
+        second += abs(values[i + 1])
+        third += abs(values[i + 2])
+        fourth += abs(values[i + 3])
+    for i in range(whole, len(values)):
+        first += abs(values[i])
+    return first + second + third + fourth
+
+
+@inner
+def _sum_answered(values, votes):
+    """As _sum_sizes: a yes counts as it is, a no with minus."""
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    whole = len(values) - len(values) % 4
+    for i in range(0, whole, 4):
+        first += values[i] if votes[i] else -values[i]
+        second += values[i + 1] if votes[i + 1] else -values[i + 1]
+        third += values[i + 2] if votes[i + 2] else -values[i + 2]
+        fourth += values[i + 3] if votes[i + 3] else -values[i + 3]
+    for i in range(whole, len(values)):
+        first += values[i] if votes[i] else -values[i]
+    return first + second + third + fourth
 
 
 @kernel
-def _edge(worth, votes):
-    """What the answers to one question are worth: a yes counts as it is, a no with minus.
-
-    Four sums, so that none waits for the last.
-    """
-    lanes = np.zeros(4)
-    for i in range(len(worth)):
-        lanes[np.uint64(i & 3)] += worth[i] if votes[i] else -worth[i]
-    return lanes[0] + lanes[1] + lanes[2] + lanes[3]
+def _masses(worths, start, stop, out):
+    """What is at stake for each label in some of the rows."""
+    for label in range(len(out)):
+        out[label] = _sum_sizes(worths[label, start:stop])
 
 
 @kernel
-def _take_apart(worth, targets, weights):
-    """Signs as targets, sizes as weights; returns what they add up to."""
-    lanes = np.zeros(4)
-    for i in range(len(worth)):
-        targets[i] = worth[i] > 0
-        weights[i] = abs(worth[i])
-        lanes[np.uint64(i & 3)] += weights[i]
-    return lanes[0] + lanes[1] + lanes[2] + lanes[3]
+def _edges(worths, votes, start, stop, out):
+    """What the answers about each label are worth in some of the rows."""
+    for label in range(len(out)):
+        out[label] = _sum_answered(worths[label, start:stop], votes[label, start:stop])
+
+
+@kernel
+def _take_apart(worths, masses, targets, weights):
+    """Signs as targets, sizes as weights, over the masses."""
+    for label in range(len(masses)):
+        for i in range(worths.shape[1]):
+            targets[label, i] = worths[label, i] > 0
+            weights[label, i] = abs(worths[label, i]) / masses[label]
 
 
 def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
-    """Which labels each row has, (n, labels) in column order."""
+    """Which rows have each label, (labels, n)."""
     if y.ndim == 2:
-        return np.asfortranarray(y != 0)
-    return (y == np.arange(n_labels)[:, None]).T
+        return np.ascontiguousarray((y != 0).T)
+    return y == np.arange(n_labels)[:, None]
+
+
+def _total(rows: Rows, function: Any, *arrays: np.ndarray) -> np.ndarray:
+    """Sum over the blocks of rows of what a kernel says of each label."""
+
+    def in_block(block: Block) -> np.ndarray:
+        out = np.empty(len(arrays[0]))
+        function(*arrays, block.rows.start, block.rows.stop, out)
+        return out
+
+    return rows.meet([in_block(block) for block in rows.blocks], add_up)
 
 
 class Found(NamedTuple):
@@ -88,37 +131,61 @@ class LabelwiseClassifier(BoostingClassifier):
         return max(0.0, (1 - edge / mass) / 2) if mass > 0 else 0.5
 
     def boost(self, run: Boosting, round_: Round) -> bool:
+        """Labels are asked about side by side: each alone, or each thread's share in one call."""
         rows = run.rows
-        worths = self.worths(rows, round_)
-        votes = np.zeros(worths.shape, dtype=np.int32, order="F")
-        ask = partial(self.ask_label, run, worths, votes)
-        found = rows.workers.side_by_side(ask, list(enumerate(round_.split(self.n_classes_))))
+        worths = self.worths(rows, round_).T
+        votes = np.zeros(worths.shape, dtype=np.int32)
+        at_once = answers_at_once(run.learner) and not (self.resample or rows.workers.is_spread)
+        n_calls = min(rows.workers.n_threads, len(worths)) if at_once else len(worths)
+        ask = partial(self.ask_labels, run, worths, votes, round_.split(len(worths)), at_once)
+        asked = rows.workers.side_by_side(ask, parts(len(worths), n_calls))
+        found = [one for some in asked for one in some]
         run.questions = [one.question for one in found if one.question is not None]
         answers = Answers(tuple(one.answer for one in found))
-        error = self.errors(found)
+        error, votes = self.errors(found), votes.T
         return self.settle(run, answers, votes, error, self.steps(rows, votes, found, error))
 
-    def ask_label(
-        self, run: Boosting, worths: np.ndarray, votes: np.ndarray, about: tuple[int, Round]
-    ) -> Found:
-        """Put the question of one label, unless nothing is at stake."""
-        rows, (label, own) = run.rows, about
-        worth, said = worths[:, label], votes[:, label]
-        targets, weights = np.empty(len(worth), dtype=np.int32), np.empty(len(worth))
-
-        def total(function: Any, *arrays: np.ndarray) -> float:
-            cut = [[array[block.rows] for array in arrays] for block in rows.blocks]
-            return float(rows.meet([function(*own) for own in cut], add_up))
-
-        mass = total(_take_apart, worth, targets, weights)
-        if mass == 0:
-            return Found(None, None, 0.0, 0.0)
-        weights /= rounded(mass)
-        question = Question(targets, weights, 2, self.code)
-        counts = own.draw_counts(rows, weights) if self.resample else None
+    def ask_labels(
+        self,
+        run: Boosting,
+        worths: np.ndarray,
+        votes: np.ndarray,
+        rounds: list[Round],
+        at_once: bool,
+        at: slice,
+    ) -> list[Found]:
+        """Put the questions of some labels, unless nothing is at stake."""
+        rows, own, said = run.rows, worths[at], votes[at]
+        masses = _total(rows, _masses, own)
+        targets, weights = np.empty(own.shape, dtype=np.int32), np.empty(own.shape)
+        _take_apart(own, rounded(np.where(masses > 0, masses, 1.0)), targets, weights)
+        pairs = zip(targets, weights, strict=True)
+        questions = [Question(target, weight, 2, self.code) for target, weight in pairs]
         alone = rows.workers.alone()  # labels have a thread each, so that no tree needs more
-        answer, said[:] = run.learner.answer(rows.data, question, counts, own.seed, alone)
-        return Found(question, answer, total(_edge, worth, said), mass)
+        answers: list[Any]
+        if at_once:
+            tree = cast(Tree, run.learner)
+            answers, said[:] = tree.answer_each(rows.data, targets, weights, alone)
+        else:
+            answers = [
+                self.ask_label(run, question, said[j], rounds[at.start + j]) if masses[j] else None
+                for j, question in enumerate(questions)
+            ]
+        edges = _total(rows, _edges, own, said)
+        return [
+            Found(question, answer, edge, mass) if mass > 0 else Found(None, None, 0.0, 0.0)
+            for question, answer, edge, mass in zip(
+                questions, answers, edges.tolist(), masses.tolist(), strict=True
+            )
+        ]
+
+    def ask_label(self, run: Boosting, question: Question, votes: np.ndarray, own: Round) -> Answer:
+        """Put the question of one label."""
+        rows = run.rows
+        counts = own.draw_counts(rows, question.weights) if self.resample else None
+        alone = rows.workers.alone()
+        answer, votes[:] = run.learner.answer(rows.data, question, counts, own.seed, alone)
+        return answer
 
     def settle(
         self, run: Boosting, answer: Answer, votes: np.ndarray, error: Any, step: Any

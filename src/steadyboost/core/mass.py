@@ -1,7 +1,8 @@
 """How the probability mass of rows moves through the layers of a branching program.
 
 Node i of layer l is reached by i steps to the right out of l. ``mass[row, i]`` is how likely a row
-is there; ``routes[i]`` has the probabilities of a step to the right after the answers 0 and 1.
+is there, in column order; ``routes[i]`` has the probabilities of a step to the right after the
+answers 0 and 1. Kernels take the columns, each of them contiguous, as rows.
 """
 
 import numpy as np
@@ -20,37 +21,41 @@ def add_class_shares(mass, y, shares, out):
     for node in range(len(out)):
         lanes[:] = 0
         for i in range(len(y)):
-            lanes[np.uint64(i & 3), np.uint64(y[i])] += mass[i, node] * shares[i]
+            lanes[np.uint64(i & 3), np.uint64(y[i])] += mass[node, i] * shares[i]
         for c in range(2):
             out[node, c] += lanes[0, c] + lanes[1, c] + lanes[2, c] + lanes[3, c]
 
 
 @kernel
-def weigh_nodes(mass, y, shares, nodes, class_shares, out, on_average):
-    """Weights of the rows at each of the nodes: their mass, with the classes balanced.
+def weigh_nodes(mass, y, shares, nodes, class_shares, start, out, on_average):
+    """Weights of a block's rows, from ``start`` on, at each of the nodes.
 
-    Also adds them, times how much of the rows is there, to ``on_average``.
+    They are their mass, with the classes balanced. Also adds them, times how much of the rows is
+    there, to ``on_average``.
     """
     for j in range(len(nodes)):
         node = nodes[j]
         zero, one = 0.5 / class_shares[node, 0], 0.5 / class_shares[node, 1]
         reached = (class_shares[node, 0] + class_shares[node, 1]) / 2
         for i in range(len(y)):
-            weight = mass[i, node] * shares[i] * (one if y[i] else zero)
-            out[i, j] = weight
-            on_average[i] += reached * weight
+            weight = mass[node, i] * shares[i] * (one if y[i] else zero)
+            out[j, start + i] = weight
+            on_average[start + i] += reached * weight
 
 
 @kernel
-def add_mistakes(weights, votes, nodes, y, out):
-    """Add the weight of each class that is taken for the other, at each of the nodes."""
+def add_mistakes(weights, votes, nodes, y, start, out):
+    """Add the weight of each class that is taken for the other, at each of the nodes.
+
+    ``y`` are the labels of a block's rows, from ``start`` on.
+    """
     lanes = np.empty((4, 2))
     for j in range(len(nodes)):
         node = nodes[j]
         lanes[:] = 0
         for i in range(len(y)):
-            wrong = np.float64(votes[i, node] != y[i])
-            lanes[np.uint64(i & 3), np.uint64(y[i])] += weights[i, j] * wrong
+            wrong = np.float64(votes[node, start + i] != y[i])
+            lanes[np.uint64(i & 3), np.uint64(y[i])] += weights[j, start + i] * wrong
         for c in range(2):
             out[node, c] += lanes[0, c] + lanes[1, c] + lanes[2, c] + lanes[3, c]
 
@@ -58,26 +63,27 @@ def add_mistakes(weights, votes, nodes, y, out):
 @kernel
 def _move(mass, routes, votes):
     """One layer: from the right, so that a node's mass is taken before more arrives."""
-    last = routes.shape[0] - 1
+    last = len(routes) - 1
     for back in range(last + 1):
         node = last - back
         zero, one = routes[node, 0], routes[node, 1]
-        for i in range(mass.shape[0]):
-            right = one if votes[i, node] else zero
-            here = mass[i, node]
-            mass[i, node + 1] += here * right
-            mass[i, node] = here * (1 - right)
+        own, next_, said = mass[node], mass[node + 1], votes[node]
+        for i in range(len(own)):
+            right = one if said[i] else zero
+            here = own[i]
+            next_[i] += here * right
+            own[i] = here * (1 - right)
 
 
 @kernel
 def _half_log_odds(mass, n_nodes, least, rounding, out):
     """Half the log-odds of the right half, i >= l / 2; a tie goes right."""
-    right = np.zeros(mass.shape[0])
-    left = np.zeros(mass.shape[0])
+    right = np.zeros(mass.shape[1])
+    left = np.zeros(mass.shape[1])
     for node in range(n_nodes):
         side = right if 2 * node >= n_nodes - 1 else left
         for i in range(len(side)):
-            side[i] += mass[i, node]
+            side[i] += mass[node, i]
     for i in range(len(out)):
         if abs(right[i] - left[i]) <= rounding:
             out[i] = rounding
@@ -94,8 +100,8 @@ def push(mass: np.ndarray, routes: np.ndarray, votes: np.ndarray, score: np.ndar
     if n_nodes == 1:
         mass[:, 0] = 1
     mass[:, n_nodes] = 0
-    _move(mass, routes, votes)
-    _half_log_odds(mass, n_nodes + 1, LEAST, ROUNDING, score)
+    _move(mass.T, routes, votes.T)
+    _half_log_odds(mass.T, n_nodes + 1, LEAST, ROUNDING, score)
 
 
 def routes_of(class_shares: np.ndarray, mistakes: np.ndarray) -> np.ndarray:

@@ -8,12 +8,8 @@ import io
 import math
 import os
 import re
-import secrets
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -91,27 +87,6 @@ class ColumnReader:
             need(self._taken[name] == len(column), f"column {name} is too long")
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A new file that takes the place of ``path`` at the end, complete or not at all."""
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    if os.name == "posix":  # elsewhere folders cannot be synced
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
 def write_archive(file: BinaryIO, text: str, columns: dict[str, np.ndarray]) -> None:
     """Write the text and the columns; equal contents give equal bytes."""
     need(text.isascii() and len(text) <= MAX_TEXT_BYTES, "the model is too long for a file")
@@ -136,6 +111,7 @@ def _add_member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
 
 def read_archive(file: BinaryIO) -> tuple[bytes, dict[str, np.ndarray]]:
     """The text and the columns of a file; nothing larger than it says it is, or than allowed."""
+    need(zipfile.is_zipfile(file), "it is no zip file, or not all of one")
     size = file.seek(0, os.SEEK_END)
     with zipfile.ZipFile(file) as archive:
         members = archive.infolist()

@@ -3,15 +3,15 @@
 import json
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import steadyboost
 from steadyboost.core.estimator import BoostingClassifier
+from steadyboost.core.files import replacing
 from steadyboost.core.model_answers import kind_of
-from steadyboost.core.model_archive import NUMERIC, Columns, replacing, write_archive
+from steadyboost.core.model_archive import NUMERIC, Columns, write_archive
 from steadyboost.core.model_checks import ModelFileError, check_classes, check_stages
 from steadyboost.core.model_values import encode, encode_params, exported
 from steadyboost.core.stages import Stage
@@ -48,7 +48,7 @@ def write_model(
         "stages": _stages(stages, columns),
     }
     text = json.dumps(document, allow_nan=False, separators=(",", ":"))
-    with replacing(Path(os.path.realpath(path))) as file:
+    with replacing(path) as file:
         write_archive(file, text, columns.joined())
 
 

@@ -17,17 +17,15 @@ from steadyboost.core.mass import (
 from steadyboost.core.rows import Block, Rows, largest
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Answer, Learner, Question
-from steadyboost.learners.many import stacked
-from steadyboost.learners.tree import Tree
+from steadyboost.learners.many import answers_at_once
 
 WORK = 8_000_000  # weights that are held at a time
 
 
 class Layer(NamedTuple):
-    """A layer of one problem: the hypotheses, their votes, and where these lead."""
+    """A layer of one problem: the hypotheses, and where their votes lead."""
 
     answers: list[Answer | None]
-    votes: np.ndarray
     routes: np.ndarray
     mass: np.ndarray  # of each node, with the classes balanced
     error: float  # of its hypotheses, on average
@@ -57,16 +55,19 @@ class Program(Rows):
             return np.bincount(block.y, weights=own, minlength=2)
 
         self.weights /= self.total(begin)[y]
+        self._shares = np.empty((0, 2))
 
     def class_shares(self, n_nodes: int) -> np.ndarray:
-        """Share of each class at each node of a layer, (nodes, 2)."""
+        """Share of each class at each node of the layer that has so many, (nodes, 2)."""
 
         def in_block(block: Block) -> np.ndarray:
             out = np.zeros((n_nodes, 2))
-            add_class_shares(block.scores, block.y, self.weights[block.rows], out)
+            add_class_shares(block.scores.T, block.y, self.weights[block.rows], out)
             return out
 
-        return self.total(in_block)
+        if len(self._shares) != n_nodes:  # asked for at the end of a round, and then in the next
+            self._shares = self.total(in_block)
+        return self._shares
 
     def is_settled(self, n_nodes: int) -> bool:
         """Whether all nodes of a layer are pure, and on the side of their class."""
@@ -74,38 +75,41 @@ class Program(Rows):
         right = 2 * np.arange(n_nodes) >= n_nodes - 1
         return not (there[right, 0].any() or there[~right, 1].any())
 
-    def grow(self, learner: Learner, resample: bool, round_: Round, first: int) -> Layer:
-        """Train the next layer; ``first`` is the number of its first node among all problems'."""
+    def grow(
+        self, learner: Learner, resample: bool, round_: Round, first: int, votes: np.ndarray
+    ) -> Layer:
+        """Train the next layer; ``first`` is the number of its first node among all problems'.
+
+        ``votes``, (nodes, n), gets those of its hypotheses; others are zero.
+        """
         n, n_nodes = len(self), round_.t + 1
         class_shares = self.class_shares(n_nodes)
         mixed = np.flatnonzero((class_shares > ABSENT).all(axis=1))
         answers: list[Answer | None] = [None] * n_nodes
-        votes = np.zeros((n, n_nodes), dtype=np.int32, order="F")
         average, mistakes = np.zeros(n), np.zeros((n_nodes, 2))
         size = max(1, WORK // self.n_all)
         for start in range(0, len(mixed), size):
             nodes = mixed[start : start + size]
             weights = self._weigh(nodes, class_shares, average)
             rounds = (round_.of(first + node) for node in nodes)
-            given, votes[:, nodes] = self._ask(learner, resample, weights, rounds)
+            given, votes[nodes] = self._ask(learner, resample, weights, rounds)
             mistakes += self._mistakes(weights, votes, nodes)
             for node, answer in zip(nodes, given, strict=True):
                 answers[node] = answer
         mass = class_shares.sum(axis=1) / class_shares.sum()
         routes = routes_of(class_shares, mistakes)
-        return Layer(answers, votes, routes, mass, float(mass @ mistakes.sum(axis=1)), average)
+        error = float(mass @ mistakes.sum(axis=1))
+        return Layer(answers, routes, mass, error, average)
 
     def _weigh(
         self, nodes: np.ndarray, class_shares: np.ndarray, average: np.ndarray
     ) -> np.ndarray:
-        """Weights of the rows at each of the nodes, as columns."""
-        weights = np.empty((len(self), len(nodes)), order="F")
+        """Weights of the rows at each of the nodes, (nodes, n)."""
+        weights = np.empty((len(nodes), len(self)))
 
         def in_block(block: Block) -> None:
-            at, shares = block.rows, self.weights[block.rows]
-            weigh_nodes(
-                block.scores, block.y, shares, nodes, class_shares, weights[at], average[at]
-            )
+            mass, shares, start = block.scores.T, self.weights[block.rows], block.rows.start
+            weigh_nodes(mass, block.y, shares, nodes, class_shares, start, weights, average)
 
         self.each(in_block)
         return weights
@@ -114,8 +118,8 @@ class Program(Rows):
         """Weight of each class with a wrong vote at these nodes; zero at others."""
 
         def in_block(block: Block) -> np.ndarray:
-            out = np.zeros((votes.shape[1], 2))
-            add_mistakes(weights[block.rows], votes[block.rows], nodes, block.y, out)
+            out = np.zeros((len(votes), 2))
+            add_mistakes(weights, votes, nodes, block.y, block.rows.start, out)
             return out
 
         return self.total(in_block)
@@ -123,21 +127,16 @@ class Program(Rows):
     def _ask(
         self, learner: Learner, resample: bool, weights: np.ndarray, rounds: Iterator[Round]
     ) -> tuple[list[Any], np.ndarray]:
-        """Answers to the questions with these columns of weights, and their votes as columns.
+        """Answers to the questions with these weights, and their votes, (questions, n).
 
         Trees answer all of them at once; other learners, and those that draw, one by one.
         """
-        if (
-            not isinstance(learner, Tree)
-            or type(learner).answer is not Tree.answer
-            or learner.draws
-            or self.workers.is_spread
-        ):
+        if self.workers.is_spread or not answers_at_once(learner):
             return self._ask_each(learner, resample, weights, list(rounds))
         if resample:
-            counts = [own.draw_counts(self, w) for own, w in zip(rounds, weights.T, strict=True)]
-            weights = np.array(counts, dtype=float).T
-        return learner.answer_each(self.data, self.y, weights, 2, self.workers)
+            counts = [own.draw_counts(self, w) for own, w in zip(rounds, weights, strict=True)]
+            weights = np.array(counts, dtype=float)
+        return learner.answer_each(self.data, self.y[None], weights, self.workers)
 
     def _ask_each(
         self, learner: Learner, resample: bool, weights: np.ndarray, rounds: list[Round]
@@ -145,9 +144,9 @@ class Program(Rows):
         alone = self.workers.alone()
 
         def ask(j: int) -> tuple[Answer, np.ndarray]:
-            own, question = rounds[j], Question(self.y, weights[:, j], 2, SIGNS)
+            own, question = rounds[j], Question(self.y, weights[j], 2, SIGNS)
             counts = own.draw_counts(self, question.weights) if resample else None
             return learner.answer(self.data, question, counts, own.seed, alone)
 
         asked = self.workers.side_by_side(ask, range(len(rounds)))
-        return [answer for answer, _ in asked], stacked([votes for _, votes in asked], len(self))
+        return [answer for answer, _ in asked], np.array([votes for _, votes in asked])

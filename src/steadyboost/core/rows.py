@@ -63,7 +63,7 @@ def stretches(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
             yield (number, k), slice(a, b)
 
 
-def scale_of(raised: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def scale_of(raised: Sequence[tuple[float, float]] | np.ndarray) -> tuple[float, float]:
     """The largest exponent of all blocks, and the sum of what is raised by less than it.
 
     A block says its own largest exponent, and the sum of what it raised.

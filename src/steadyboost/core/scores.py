@@ -28,10 +28,10 @@ def own_score(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def _add_to_own(points, votes, scores):
+def _add_to_own(points, votes, columns):
     for i in range(len(votes)):
         vote = np.uint64(votes[i])
-        scores[np.uint64(i), vote] += points[vote]
+        columns[vote, np.uint64(i)] += points[vote]
 
 
 @kernel
@@ -42,33 +42,34 @@ def follow_own(points, votes, y, own):
 
 
 @kernel
-def _add_either(table, votes, scores):
+def _add_either(table, votes, columns):
     """As _add_table with two answers, for which a choice is quicker than a look-up."""
-    for c in range(scores.shape[1]):
+    for c in range(len(columns)):
         zero, one = table[0, c], table[1, c]
         for i in range(len(votes)):
-            scores[np.uint64(i), np.uint64(c)] += one if votes[i] else zero
+            columns[c, i] += one if votes[i] else zero
 
 
 @kernel
-def _add_table(table, votes, scores):
-    for c in range(scores.shape[1]):
+def _add_table(table, votes, columns):
+    for c in range(len(columns)):
         for i in range(len(votes)):
-            scores[np.uint64(i), np.uint64(c)] += table[np.uint64(votes[i]), np.uint64(c)]
+            columns[np.uint64(c), np.uint64(i)] += table[np.uint64(votes[i]), np.uint64(c)]
 
 
 def add_votes(scores: np.ndarray, votes: np.ndarray, code: np.ndarray, step: float) -> None:
     """Add ``step * code[vote]`` to each row's scores, or ``step * vote`` where votes are vectors.
 
     A code is (answers, classes), or (classes,) where an answer counts for its own class only.
+    Kernels get the columns of the scores as rows: one column and many are of one kind then.
     """
     table = step * code
     if votes.ndim == 2:
         scores += step * votes
     elif table.ndim == 1:
-        _add_to_own(table, votes, scores)
+        _add_to_own(table, votes, scores.T)
     else:
-        (_add_either if len(table) == 2 else _add_table)(table, votes, scores)
+        (_add_either if len(table) == 2 else _add_table)(table, votes, scores.T)
 
 
 @kernel

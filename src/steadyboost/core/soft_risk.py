@@ -4,53 +4,63 @@ R = mean over rows of sum over z of g(z|x) c(z), where c(z) is what answering z 
 (papers/004, eq. 4).
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from steadyboost.core.rows import Block, Rows
 from steadyboost.learners.base import sums_before
-from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.jit import kernel
+
+CELLS = 1 << 17  # scores that are raised at a time, so that they stay in the second-level cache
 
 
-@inner
-def _raise(scores, costs, out):
-    """exp(scores) of a row, up to a factor; returns their sum and the mean cost."""
-    top = scores.max()
-    total, cost = 0.0, 0.0
+@kernel
+def _subtract_top(scores, start, out):
+    """Scores of some rows, from ``start`` on, less the best of each."""
+    top = np.full(out.shape[1], -np.inf)
     for z in range(len(out)):
-        out[z] = np.exp(scores[z] - top)
-        total += out[z]
-        cost += out[z] * costs[z]
-    return total, cost / total
+        for j in range(len(top)):
+            top[j] = scores[z, start + j] if scores[z, start + j] > top[j] else top[j]
+    for z in range(len(out)):
+        for j in range(len(top)):
+            out[z, j] = scores[z, start + j] - top[j]
 
 
 @kernel
-def _write_gradient(scores, table, which, shares, out):
-    raised = np.empty(scores.shape[1])
-    for i in range(len(scores)):
-        costs = table[which[i]]
-        total, mean = _raise(scores[i], costs, raised)
-        for z in range(len(raised)):
-            out[i, z] = shares[i] * (raised[z] / total) * (costs[z] - mean)
+def _add_up(raised, table, which, totals, means):
+    """Sum of each row, and the mean cost of answering by its shares."""
+    totals[:] = 0
+    means[:] = 0
+    for z in range(len(raised)):
+        for j in range(len(totals)):
+            totals[j] += raised[z, j]
+            means[j] += raised[z, j] * table[np.uint64(which[j]), z]
+    for j in range(len(totals)):
+        means[j] /= totals[j]
 
 
 @kernel
-def _write_drawn(scores, table, which, counts, chances, scale, out):
-    raised = np.empty(scores.shape[1])
+def _write_gradient(raised, factors, table, which, means, out):
+    for z in range(len(raised)):
+        for j in range(len(means)):
+            cost = table[np.uint64(which[j]), z]
+            out[z, j] = raised[z, j] * factors[j] * (cost - means[j])
+
+
+@kernel
+def _write_drawn(raised, totals, table, which, means, counts, chances, scale, out):
     last, drawn = len(raised) - 1, 0
-    for i in range(len(scores)):
-        if counts[i] == 0:
-            continue
-        costs = table[which[i]]
-        total, mean = _raise(scores[i], costs, raised)
-        for _ in range(counts[i]):
-            left = chances[drawn] * total - raised[0]
+    for j in range(len(counts)):
+        for _ in range(counts[j]):
+            left = chances[drawn] * totals[j] - raised[0, j]
             z = 0
             while left >= 0 and z < last:
                 z += 1
-                left -= raised[z]
-            out[i, z] += scale * (costs[z] - mean)
+                left -= raised[z, j]
+            out[z, j] += scale * (table[which[j], z] - means[j])
             drawn += 1
 
 
@@ -76,6 +86,16 @@ def draw_rows(rows: Rows, n_draws: int, rng: np.random.Generator) -> np.ndarray:
     return counts
 
 
+class Raised(NamedTuple):
+    """Some rows, with exp(scores) up to a factor, (labels, n), and what it adds up to."""
+
+    rows: slice
+    values: np.ndarray
+    totals: np.ndarray
+    which: np.ndarray
+    means: np.ndarray
+
+
 @dataclass(frozen=True)
 class SoftRisk:
     """The risk of rows; ``table[which[i]]`` has the costs of row i.
@@ -90,31 +110,55 @@ class SoftRisk:
     label: int | None = None
 
     def scores(self, block: Block) -> np.ndarray:
-        """Scores of all labels, or of no and yes to one of them."""
+        """Scores of all labels, or of no and yes to one of them, (labels, n)."""
         if self.label is None:
-            return block.scores
+            return block.scores.T
         own = block.scores[:, self.label]
-        return np.array([-own, own]).T
+        return np.array([-own, own])
 
-    @property
-    def n_columns(self) -> int:
-        return self.table.shape[1] if self.label is None else 1
+    def each(self, function: Callable[[Raised], np.ndarray]) -> np.ndarray:
+        """Values of all rows, in column order, from those of some raised rows, (labels, n).
 
-    def one_side(self, values: np.ndarray) -> np.ndarray:
-        """What all columns say of a yes to the label."""
-        return values if self.label is None else values[:, 1:] - values[:, :1]
+        Where one label is asked about, they are what both columns say of a yes.
+        """
+        n_labels = self.table.shape[1]
+        out = np.empty((n_labels if self.label is None else 1, len(self.rows)))
+        size = max(1, CELLS // n_labels)
+        spans = [
+            (block, self.scores(block), start)
+            for block in self.rows.blocks
+            for start in range(0, len(block), size)
+        ]
+
+        def fill(span: tuple[Block, np.ndarray, int]) -> None:
+            block, scores, start = span
+            raised = self.raised(scores, start, min(size, len(block) - start), block.rows.start)
+            values = function(raised)
+            out[:, raised.rows] = values if self.label is None else values[1:] - values[:1]
+
+        self.rows.workers.run(fill, spans)
+        return out.T
+
+    def raised(self, scores: np.ndarray, start: int, n: int, first: int) -> Raised:
+        """So many rows of a block, from ``start`` on; its first is row ``first``."""
+        at = slice(first + start, first + start + n)
+        values, which = np.empty((len(scores), n)), self.which[at]
+        totals, means = np.empty(n), np.empty(n)
+        _subtract_top(scores, start, values)
+        np.exp(values, out=values)
+        _add_up(values, self.table, which, totals, means)
+        return Raised(at, values, totals, which, means)
 
     def gradient(self) -> np.ndarray:
         """g(z) (c(z) - mean cost), times the row's share (Proposition 2)."""
         shares = shares_of(self.rows)
 
-        def in_block(block: Block) -> np.ndarray:
-            scores, at = self.scores(block), block.rows
-            out = np.empty(scores.shape, order="F")
-            _write_gradient(scores, self.table, self.which[at], shares[at], out)
-            return self.one_side(out)
+        def write(raised: Raised) -> np.ndarray:
+            at, values, totals, which, means = raised
+            _write_gradient(values, shares[at] / totals, self.table, which, means, values)
+            return values
 
-        return joined(self.rows.each(in_block), self.n_columns)
+        return self.each(write)
 
     def drawn(self, counts: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """An estimate: ``counts[i]`` labels z of row i are drawn from g.
@@ -125,19 +169,17 @@ class SoftRisk:
         sizes = [int(counts[block.rows].sum()) for block in rows.blocks]
         starts, n_draws = sums_before(rows.workers, sizes, rows.order)
         chances = rng.random(n_draws)
+        first = np.empty(len(rows), dtype=np.int64)  # of the draws of each row
+        for block, start in zip(rows.blocks, starts, strict=True):
+            own = counts[block.rows]
+            first[block.rows] = start + np.cumsum(own) - own
 
-        def in_block(block: Block) -> np.ndarray:
-            scores, at, start = self.scores(block), block.rows, starts[block.number]
-            own = chances[start : start + sizes[block.number]]
-            out = np.zeros(scores.shape, order="F")
-            _write_drawn(scores, self.table, self.which[at], counts[at], own, 1 / n_draws, out)
-            return self.one_side(out)
+        def write(raised: Raised) -> np.ndarray:
+            at, values, totals, which, means = raised
+            out, own = np.zeros(values.shape), chances[first[at.start] :]
+            _write_drawn(
+                values, totals, self.table, which, means, counts[at], own, 1 / n_draws, out
+            )
+            return out
 
-        return joined(self.rows.each(in_block), self.n_columns)
-
-
-def joined(blocks: list[np.ndarray], n_columns: int) -> np.ndarray:
-    """Blocks of rows as one array in column order."""
-    if len(blocks) == 1:
-        return np.asfortranarray(blocks[0])
-    return np.asfortranarray(np.concatenate([np.empty((0, n_columns)), *blocks]))
+        return self.each(write)

@@ -26,13 +26,14 @@ def export_graphviz(model: Any, round: int = 0, *, part: int = 0, digits: int = 
     part : int, default=0
         Which problem, where several are boosted side by side.
     digits : int, default=4
-        Significant digits of thresholds.
+        Significant digits of thresholds; more where whole digits would be lost.
 
     Returns
     -------
     dot : str
         Text of a graph; ``graphviz.Source(dot)`` shows it in a notebook, and ``dot -Tsvg`` draws
-        it. Leaves with the same answer have the same colour.
+        it. Leaves with the same answer have the same colour,
+        and a class has it in all trees of a booster.
 
     Examples
     --------
@@ -51,9 +52,8 @@ def export_graphviz(model: Any, round: int = 0, *, part: int = 0, digits: int = 
         )
     tree, tests = answer.tree, Tests.of(model, digits)
     names = answer_names(model, t, p, answer, answer.label)
-    answers = list(
-        dict.fromkeys(name for name, leaf in zip(names, tree.is_leaf, strict=True) if leaf)
-    )
+    leaves = (name for name, leaf in zip(names, tree.is_leaf, strict=True) if leaf)
+    answers = list(dict.fromkeys([*map(str, model.classes_.tolist()), *leaves]))
     lines = [HEAD, f"    label={_quoted(title(model, t, p))}"]
     for node, leaf in enumerate(tree.is_leaf.tolist()):
         if leaf:

@@ -90,7 +90,9 @@ class Tests:
         return listed(texts)
 
     def _number(self, value: float) -> str:
-        return f"{value:.{self.digits}g}"
+        """One digit behind the point at least: below 2013.5 is not below 2014."""
+        whole = len(f"{abs(value):.0f}")
+        return f"{value:.{max(self.digits, min(whole + 1, 17))}g}"
 
 
 def _plain(value: Any) -> str:

@@ -32,7 +32,7 @@ def export_text(
     part : int or None, default=None
         Which problem, where several are boosted side by side; None for all of them.
     digits : int, default=4
-        Significant digits of thresholds.
+        Significant digits of thresholds; more where whole digits would be lost.
 
     Returns
     -------

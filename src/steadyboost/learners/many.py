@@ -1,10 +1,12 @@
 """Answers to several questions that are asked side by side of the same rows."""
 
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 
-from steadyboost.learners.base import Answer, Data
+from steadyboost.learners.base import Answer, Data, Learner
+from steadyboost.learners.tree import Tree
 
 
 @dataclass(frozen=True)
@@ -36,3 +38,8 @@ def stacked(columns: list[np.ndarray | None], n: int) -> np.ndarray:
         if votes is not None:
             out[:, p] = votes
     return out
+
+
+def answers_at_once(learner: Learner) -> TypeGuard[Tree]:
+    """Whether a learner's ``answer_each`` stands for its ``answer``."""
+    return isinstance(learner, Tree) and type(learner).answer is Tree.answer and not learner.draws

@@ -9,7 +9,6 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.learners.many import stacked
 from steadyboost.learners.pieces import sample, whole
 from steadyboost.trees.many import grow_many
 from steadyboost.trees.prediction import take
@@ -215,15 +214,17 @@ class Tree(BaseEstimator):
         return self.max_samples is not None or self.max_features is not None
 
     def answer_each(
-        self, data: Data, targets: np.ndarray, weights: np.ndarray, n_answers: int, threads: Threads
+        self, data: Data, targets: np.ndarray, weights: np.ndarray, threads: Threads
     ) -> tuple[list[TreeAnswer], np.ndarray]:
-        """As ``answer``, without draws, for each column of weights; votes are columns, too."""
+        """As ``answer``, without draws, to many yes-or-no questions; votes are (questions, n).
+
+        Targets are those of each question, or one row for all of them.
+        """
         assert data.binned is not None
-        trees = grow_many(
-            data.binned, targets, weights, n_answers, self.growth(), threads.n_threads, threads.run
+        grown, votes = grow_many(
+            data.binned, targets, weights, self.growth(), threads.n_threads, threads.run
         )
-        answers = [TreeAnswer(tree, tree.label.astype(np.int32)) for tree in trees]
-        return answers, stacked(threads.run(lambda own: own.votes(data), answers), len(data))
+        return [TreeAnswer(tree, label) for tree, label in grown], votes
 
     def _draw(
         self, data: Data, counts: np.ndarray | None, seed: int, threads: Threads

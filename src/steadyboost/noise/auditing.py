@@ -90,10 +90,10 @@ class LabelAudit:
 
     def to_frame(self) -> Any:
         """All rows as a pandas data frame, the least credible label first; suspects are marked."""
-        return self.table.to_frame().assign(suspect=self.table.suggested != self.table.given)
+        return self.table.to_frame()
 
     def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write the table of all rows, or return it as text if there is no path."""
+        """Write that table, or return it as text if there is no path."""
         return self.table.to_csv(path)
 
     def __repr__(self) -> str:

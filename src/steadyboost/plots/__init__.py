@@ -17,19 +17,6 @@ if TYPE_CHECKING:
     from steadyboost.plots.noise import NoiseCurveDisplay
     from steadyboost.plots.regions import DecisionRegionsDisplay
     from steadyboost.plots.suspects import SuspectsDisplay
-    from steadyboost.plots.svg import (
-        COLORS,
-        DASHES,
-        FONTS,
-        GRID,
-        INK,
-        QUIET,
-        Line,
-        error_chart,
-        spread,
-        step_for,
-        text_at,
-    )
     from steadyboost.plots.weights import WeightHistoryDisplay
 
 _HOME = {
@@ -44,51 +31,26 @@ _HOME = {
     "TransitionMatrixDisplay": "matrices",
     "WeightHistoryDisplay": "weights",
 }
-_SVG = (
-    "COLORS",
-    "DASHES",
-    "FONTS",
-    "GRID",
-    "INK",
-    "QUIET",
-    "Line",
-    "error_chart",
-    "spread",
-    "step_for",
-    "text_at",
-)
 
 __all__ = [
-    "COLORS",
-    "DASHES",
-    "FONTS",
-    "GRID",
-    "INK",
-    "QUIET",
     "CalibrationDisplay",
     "ConfusionMatrixDisplay",
     "DecisionRegionsDisplay",
     "ImportanceDisplay",
     "LearningCurveDisplay",
-    "Line",
     "MarginDistributionDisplay",
     "NoiseCurveDisplay",
     "SuspectsDisplay",
     "TransitionMatrixDisplay",
     "WeightHistoryDisplay",
-    "error_chart",
-    "spread",
-    "step_for",
-    "text_at",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    home = "svg" if name in _SVG else _HOME.get(name)
-    if home is None:
+    if name not in _HOME:
         raise AttributeError(f"module 'steadyboost.plots' has no attribute {name!r}")
     try:
-        return getattr(import_module(f"steadyboost.plots.{home}"), name)
+        return getattr(import_module(f"steadyboost.plots.{_HOME[name]}"), name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != "matplotlib":
             raise

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from steadyboost import plots
-from steadyboost.plots import DASHES, FONTS, step_for, text_at
+from steadyboost.plots import svg
+from steadyboost.plots.svg import DASHES, FONTS, step_for, text_at
 
 # Of the page's style, which has other values for a dark screen.
 INK, QUIET, GRID = "currentColor", "var(--quiet)", "var(--grid)"
-COLORS = tuple(f"var(--series-{k})" for k in range(len(plots.COLORS)))
+COLORS = tuple(f"var(--series-{k})" for k in range(len(svg.COLORS)))
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 380, 270, 46, 368, 34, 226
 EDGE = 4  # room for marks that lie on an axis
 

@@ -8,7 +8,7 @@ from html import escape
 from importlib.resources import files
 
 from steadyboost import __version__
-from steadyboost.plots import COLORS
+from steadyboost.plots.svg import COLORS
 
 
 def html_page(title: str, heading: str, made_by: str, parts: Iterable[str]) -> str:

@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 STRONG = 0.55  # share of the full colour from which white text reads better
+WIDEST_HEAD = 100  # letters, were all names of columns as long as the longest
 
 
 @dataclass(frozen=True)
@@ -122,14 +123,16 @@ def heat_table(
 ) -> str:
     """A table coloured by ``shares`` in [0, 1]; a cell with a pick filters the table it names."""
     head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+    upright = " upright" if len(names) * max(map(len, names), default=0) > WIDEST_HEAD else ""
     rows = []
     for k, (name, row) in enumerate(zip(row_names, shares, strict=True)):
         own_picks = picks[k] if picks else [None] * len(row)
         cells = map(_heat_cell, row, words[k], own_picks)
         rows.append(f'<tr><th scope="row">{escape(name)}</th>{"".join(cells)}</tr>')
     return (
-        f'<div class="scroll"><table class="heat"><thead><tr><th>{escape(corner)}</th>{head}</tr>'
-        f"</thead><tbody>{''.join(rows)}</tbody></table></div>"
+        f'<div class="scroll"><table class="heat{upright}">'
+        f"<thead><tr><th>{escape(corner)}</th>{head}</tr></thead>"
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
 
 

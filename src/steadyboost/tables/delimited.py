@@ -9,6 +9,7 @@ import zlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
@@ -50,6 +51,8 @@ def read_header(path: Path, separator: str | None) -> Header:
     """The first line; of equally frequent separators the comma."""
     with open_text(path) as text:
         line = text.readline()
+    if not line:
+        raise TableError(f"{path} is empty.")
     if not line.strip():
         raise TableError(f"{path} begins with an empty line, not with the names of its columns.")
     separator = separator or max(SEPARATORS, key=line.count)
@@ -73,6 +76,7 @@ def read_rows(
 ) -> nw.DataFrame:
     """The wanted columns; those in ``text`` as they are written, others as numbers if may be."""
     read = _with_polars if backend() == "polars" else _with_pandas
+    check_widths(path, header)
     try:
         frame = read(path, header, text, wanted)
         truths = [name for name in frame.columns if _holds_truths(frame[name])]
@@ -80,8 +84,6 @@ def read_rows(
             frame = frame.with_columns(*read(path, header, truths, truths).iter_columns())
         return frame
     except Exception as error:  # each library has errors of its own
-        with open_text(path) as lines:
-            _blame_a_row(path, header, lines)
         raise TableError(f"{path} cannot be read as CSV: {first_line(error)}") from error
 
 
@@ -139,10 +141,20 @@ def _holds_truths(column: nw.Series) -> bool:
     return column.dtype == nw.Boolean
 
 
-def _blame_a_row(path: Path, header: Header, lines: TextIO) -> None:
-    """Find the first row that has more fields than there are columns."""
-    rows = csv.reader(lines, delimiter=header.separator)
+def check_widths(path: Path, header: Header) -> None:
+    """Each row has a field per column: libraries pass over fields too many, or add gaps."""
     n = len(header.raw)
-    for number, row in enumerate(rows):
-        if len(row) > n:
-            raise TableError(f"{path}: row {number} has {len(row)} fields, the header {n}.")
+    with open_text(path) as lines:
+        for row, width in enumerate(_widths(lines, header.separator)):
+            if width not in (0, n):
+                fields = "1 field" if width == 1 else f"{width} fields"
+                raise TableError(f"{path}: row {row} has {fields}, the header {n}.")
+
+
+def _widths(lines: TextIO, separator: str) -> Iterator[int]:
+    """How many fields each row has; 0 for an empty line. Only rows with quotes need parsing."""
+    for line in lines:
+        if '"' in line:
+            yield len(next(csv.reader(chain([line], lines), delimiter=separator)))
+        else:
+            yield line.count(separator) + 1 if line.strip("\r\n") else 0

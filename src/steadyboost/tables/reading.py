@@ -104,7 +104,8 @@ def read_table(
     if not path.is_file():
         reason = "is a folder, not a file" if path.is_dir() else "there is no such file"
         raise TableError(f"{path}: {reason}.")
-    wanted = Wanted(target, weights, tuple(ignore), tuple(categorical), tuple(keep), features)
+    ignored, coded, kept = (tuple(dict.fromkeys(names)) for names in (ignore, categorical, keep))
+    wanted = Wanted(target, weights, ignored, coded, kept, features)
     if has_own_labels(path):
         return _sparse_table(path, wanted, n_features)
     frame = _read(path, wanted)
@@ -161,9 +162,10 @@ def _divided(path: Path, frame: nw.DataFrame, wanted: Wanted) -> Table:
 def _labels(path: Path, column: nw.Series) -> np.ndarray:
     gaps = column.is_null().to_numpy()
     if gaps.any():
+        count = "the only such row" if gaps.sum() == 1 else f"{gaps.sum():,} such rows"
         raise TableError(
             f"{path}: row {gaps.argmax() + 1} has no value in the target column {column.name!r} "
-            f"({gaps.sum():,} such rows); fill it in or drop the row."
+            f"({count}); fill it in or drop the row."
         )
     return column.to_numpy().astype(object)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from steadyboost.tables.columns import NUMBER, TEXT
@@ -34,12 +35,25 @@ class Wanted:
         for name in (self.target, self.weights, *self.ignore, *self.categorical, *self.keep):
             if name is not None and name not in names:
                 raise TableError(f"{path} has no column {name!r}{nearest(name, names)}")
+        self._check_uses(path)
         lacking = [name for name in self.features or () if name not in names]
         if lacking:
             raise TableError(_lacks(path, lacking, names))
         if self.features is not None:
             return [name for name in names if name in self.kinds]
         return [name for name in names if name not in self.ignore]
+
+    def _check_uses(self, path: Path) -> None:
+        """A column is one thing only."""
+        uses: dict[str, set[str | None]] = {
+            "the target": {self.target},
+            "the weights": {self.weights},
+            "ignored": {*self.ignore},
+            "categorical": {*self.categorical},
+        }
+        for (use, one), (other, two) in combinations(uses.items(), 2):
+            for name in filter(None, one & two):
+                raise TableError(f"{path}: column {name!r} cannot be both {use} and {other}.")
 
 
 def nearest(name: str, names: Sequence[str]) -> str:
@@ -48,7 +62,7 @@ def nearest(name: str, names: Sequence[str]) -> str:
     close = difflib.get_close_matches(name.lower(), lower, n=1)
     if close:
         return f"; did you mean {lower[close[0]]!r}?"
-    return f"; there are {_few(names)}."
+    return f"; there {'is' if len(names) == 1 else 'are'} {_few(names)}."
 
 
 def _few(names: Sequence[str], most: int = 8) -> str:

@@ -51,6 +51,10 @@ class BinnedRows:
         """What growth takes; ``n_channels`` is what it adds up, where that is known."""
         raise NotImplementedError
 
+    def joint(self, n_channels: int) -> Joint:
+        """Columns that join several features, for sums of so many channels."""
+        return NOT_JOINED
+
     def n_read(self, n_rows: int, n_features: int) -> int:
         """Bins that are read for a histogram of so many rows and features."""
         raise NotImplementedError
@@ -146,11 +150,12 @@ class Binned(BinnedRows):
 
     def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple:
         """What growth takes; columns are joined for ``n_channels``, if it is given."""
-        joint = NOT_JOINED
-        if features is None and n_channels > 0:
-            if n_channels not in self._joint:
-                widths = np.diff(self.offsets)
-                self._joint[n_channels] = join_columns(self.packed, widths, n_channels)
-            joint = self._joint[n_channels]
+        joint = self.joint(n_channels) if features is None and n_channels > 0 else NOT_JOINED
         features = np.arange(self.n_features) if features is None else features
         return self.packed, features, self.growth_layout, joint
+
+    def joint(self, n_channels: int) -> Joint:
+        if n_channels not in self._joint:
+            widths = np.diff(self.offsets)
+            self._joint[n_channels] = join_columns(self.packed, widths, n_channels)
+        return self._joint[n_channels]

@@ -1,34 +1,25 @@
 """Phase I of direct optimisation: splits by the training error after the best step."""
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from steadyboost.trees.error_search import best_label, search_features, sum_features
-from steadyboost.trees.error_sums import count_events, list_events, part_of
+from steadyboost.trees.error_search import best_label, search_features
+from steadyboost.trees.error_sums import sum_sides, sum_tallies, sum_turns
 from steadyboost.trees.linesearch import merge_points, merging_width
 from steadyboost.trees.search_tree import Found, Leaf
 from steadyboost.trees.splitting import SET_WORDS
-from steadyboost.trees.standing import (
-    Sample,
-    Standing,
-    all_breakpoints,
-    exponential_losses,
-    find_positions,
-    padded,
-)
+from steadyboost.trees.standing import Sample, Standing
 from steadyboost.trees.tree import parts
+from steadyboost.trees.turning import all_breakpoints, exponential_losses, find_positions
 
 EXACT_POINTS = 2**17  # breakpoints up to which all of them are looked at
 EXACT_WORK = 4_000_000  # cells of judged curves up to which every interval is one by itself
 MOST_INTERVALS, INTERVALS = 4096, 256
 KEPT_CELLS = 2**21  # of the sums of a node, up to which those of several nodes are kept
 
-
-def _subtract(pair: tuple[tuple, tuple]) -> None:
-    for whole, part in zip(*pair, strict=True):
-        whole -= part
+NodeSums = tuple[np.ndarray, ...]  # see ``sums`` of steadyboost.trees.error_search
+Part = tuple[np.ndarray, float, float]  # weight right on each interval, losses of own and others
 
 
 class ErrorJudge:
@@ -39,13 +30,17 @@ class ErrorJudge:
         self.scores = scores = standing.scores
         self.ends = self._ends()
         self.n_intervals = len(self.ends[0]) + 1
-        self.positions = np.empty((sample.n_classes, len(scores)), dtype=np.uint16)
+        room = standing.space.array("positions", scores.size, np.uint16)
+        self.positions = room.reshape(sample.n_classes, len(scores))
         self.tallies = self._tallies()
-        self.groups = sample.groups(sample.n_classes * (self.n_intervals + 1))
-        self._known: dict[tuple[int, int], tuple] = {}
+        self.share = 1 / float(self.tallies[-1].sum())
+        self.groups = sample.groups(sample.n_classes * self.n_intervals)
+        self.joint = sample.binned.joint(sample.n_classes)
+        self.total = int(sample.whole.sum())
+        self._outside: dict[int, Part] = {}
+        self._sides: dict[int, list[Part]] = {}
         self._pairs: dict[int, tuple[int, Sequence[Leaf]]] = {}
-        self._sums: dict[int, list[tuple]] = {}
-        self._room = self._events_room(len(scores))
+        self._sums: dict[int, list[NodeSums]] = {}
 
     def _ends(self) -> tuple[np.ndarray, np.ndarray]:
         """Ends of groups of breakpoints: of all, or of some that part them evenly."""
@@ -72,61 +67,63 @@ class ErrorJudge:
         return low, high
 
     def _tallies(self) -> tuple[np.ndarray, ...]:
-        """See :mod:`steadyboost.trees.error_search`; losses are shares of their sum."""
-        sample = self.sample
-        edges, n_edges = padded(self.ends[1]), len(self.ends[1])
+        """See :mod:`steadyboost.trees.error_sums`."""
+        sample, edges = self.sample, self.ends[1]
 
         def place(at: slice) -> None:
-            scores, y, standing = self.scores[at], sample.y[at], self.standing.at(at)
-            find_positions(
-                scores,
-                y,
-                standing,
-                edges,
-                n_edges,
-                self.width,
-                at.start,
-                self.positions,
-            )
+            rows = self.scores[at], sample.y[at], self.standing.at(at)
+            find_positions(*rows, edges, self.width, at.start, self.positions)
 
         sample.run(place, self.standing.parts)
         other, total = exponential_losses(sample, self.standing)
         right_now = np.where(self.standing.gaps > 0, sample.whole, 0)
         return sample.y, sample.whole, right_now, other, total
 
-    def _part(self, leaf: Leaf) -> tuple:
-        key = leaf.place, leaf.label
-        if key not in self._known:
-            self._known[key] = part_of(
-                leaf.rows, leaf.label, self.positions, self.tallies, self.n_intervals
-            )
-        return self._known[key]
-
     def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
-        for leaf in leaves:
+        for leaf, part in zip(leaves, self._sides.pop(parent.place), strict=True):
+            self._outside[leaf.place] = part
             self._pairs[leaf.place] = parent.place, leaves
 
     def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None:
-        outside = self.sample.run(self._part, others)
-        curve = np.sum([part[0] for part in outside], axis=0, initial=np.int64(0))
-        curve = np.zeros(self.n_intervals, dtype=np.int64) + curve
+        outside = [self._outside[other.place] for other in others]
+        curve = np.zeros(self.n_intervals, dtype=np.int64)
+        for part in outside:
+            curve += part[0]
         losses = [float(sum(part[k] for part in outside)) for k in (1, 2)]
-        search = partial(self._search_group, leaf.label, (curve, *losses))
-        groups = list(zip(self.groups, self._sums_of(leaf), strict=True))
-        found = [f for f in self.sample.run(search, groups) if f is not None]
-        return min(found, key=lambda f: f.key) if found else None
+        best = None
+        for group, sums in zip(self.groups, self._sums_of(leaf), strict=True):
+            found = self._search_group(leaf.label, (curve, *losses), group, sums)
+            if found is not None and (best is None or found.key < best.key):
+                best = found
+                self._sides[leaf.place] = self._sides_of(found, group, sums)
+        return best
 
-    def _sums_of(self, leaf: Leaf) -> list[tuple]:
+    def _sides_of(self, found: Found, group: np.ndarray, sums: NodeSums) -> list[Part]:
+        own = self._cells(group, np.array([found.feature]), sums)
+        curves, losses = sum_sides(own[0], own[2], found.left_set, found.labels)
+        return [(curve, *both) for curve, both in zip(curves, losses.tolist(), strict=True)]
+
+    def _cells(self, group: np.ndarray, features: np.ndarray, sums: NodeSums) -> NodeSums:
+        """The sums of some features of a group, without a gap between them."""
+        offsets = self.sample.binned.offsets
+        first = offsets[group[0]]
+        at = slice(offsets[features[0]] - first, offsets[features[-1] + 1] - first)
+        return tuple(own[at] for own in sums)
+
+    def _sums_of(self, leaf: Leaf) -> Iterable[NodeSums]:
         """Sums by bin of a leaf's rows; of two leaves of a split, the larger has what is left."""
         if leaf.place not in self._sums:
             parent, pair = self._pairs.get(leaf.place, (-1, ()))
             if parent in self._sums:
                 smaller, larger = sorted(pair, key=lambda one: len(one.rows))
-                self._sums[smaller.place] = part = self._summed(smaller)
-                self._sums[larger.place] = whole = self._sums.pop(parent)
-                self.sample.run(_subtract, list(zip(whole, part, strict=True)))
+                part = list(self._summed(smaller))
+                whole = self._sums.pop(parent)
+                for of_whole, of_part in zip(whole, part, strict=True):
+                    for array, own in zip(of_whole, of_part, strict=True):
+                        array -= own
+                self._sums[smaller.place], self._sums[larger.place] = part, whole
             elif self._fits():
-                self._sums[leaf.place] = self._summed(leaf)
+                self._sums[leaf.place] = list(self._summed(leaf))
             else:
                 return self._summed(leaf)
         return self._sums[leaf.place]
@@ -134,66 +131,52 @@ class ErrorJudge:
     def _fits(self) -> bool:
         """Whether the sums of several nodes can be kept."""
         n_cells = int(self.sample.binned.offsets[-1]) * self.sample.n_classes
-        return n_cells * (self.n_intervals + 1) <= KEPT_CELLS
+        return n_cells * self.n_intervals <= KEPT_CELLS
 
-    def _summed(self, leaf: Leaf) -> list[tuple]:
-        events = self._events(leaf.rows)
+    def _summed(self, leaf: Leaf) -> Iterable[NodeSums]:
+        """Sums by bin, one group of features after the other."""
+        return (self._sum_group(leaf.rows, features) for features in self.groups)
 
-        def sum_up(features: np.ndarray) -> tuple:
-            packed, places, layout, _ = self.sample.binned.group(features)
-            width = self.n_intervals + 1
-            return sum_features(packed, places, layout, leaf.rows, events, self.tallies, width)
-
-        return self.sample.run(sum_up, self.groups)
-
-    def _events_room(self, n_rows: int) -> tuple[np.ndarray, ...]:
-        size = n_rows * self.sample.n_classes + 1
-        return (
-            np.empty(size, np.int32),
-            np.empty(size, np.uint16),
-            np.empty(size, np.int64),
+    def _sum_group(self, rows: np.ndarray, features: np.ndarray) -> NodeSums:
+        sample, k = self.sample, self.sample.n_classes
+        single = sample.columns(features)
+        tally = sample.sum_stretches(
+            lambda read, some: sum_tallies(read, some, self.tallies), single, rows, 3 * k + 1
         )
-
-    def _events(self, rows: np.ndarray) -> tuple[np.ndarray, ...]:
-        sample, never = self.sample, self.n_intervals + 1
-        labels = [np.arange(sample.n_classes)[at] for at in parts(sample.n_classes, sample.n_parts)]
-        counts = sample.run(
-            lambda own: count_events(rows, self.positions[own[0] : own[-1] + 1], never),
-            labels,
+        mass = tally[:, 2 * k : 3 * k].astype(np.int64)
+        dtype = np.int32 if self.total < 2**31 else np.int64
+        hist = np.empty((len(mass), k, self.n_intervals), dtype=dtype)
+        read, joint = sample.joined(single, len(rows), self.n_intervals + 1)
+        of = rows, self.tallies, self.positions, mass
+        sample.run(
+            lambda at: sum_turns(read, joint, single[2], np.arange(k)[at], *of, hist),
+            parts(k, min(k, sample.n_parts)),
         )
-        bounds = np.concatenate([[0], np.cumsum(np.concatenate(counts))])
-
-        def write(own: np.ndarray) -> None:
-            list_events(
-                own,
-                rows,
-                sample.y,
-                sample.whole,
-                self.positions,
-                never,
-                bounds,
-                *self._room,
-            )
-
-        sample.run(write, labels)
-        return bounds, *self._room
+        return hist, mass, self.share * tally[:, : 2 * k], tally[:, 3 * k].astype(np.int64)
 
     def _search_group(
-        self, label: int, around: tuple, group: tuple[np.ndarray, tuple]
+        self, label: int, around: tuple, group: np.ndarray, sums: NodeSums
     ) -> Found | None:
-        _, places, layout, names = self.sample.binned.group(group[0])
-        left_set = np.zeros(SET_WORDS, dtype=np.uint32)
-        weight, loss, purity, feature, left, right = search_features(
-            places, layout, group[1], around, label, self.ends, left_set
-        )
-        if feature < 0:
-            return None
-        key = -weight, loss, self.sample.impurity(purity)
-        return Found(key, int(names[feature]), left_set, (left, right))
+        """The best split on a group of features, of which each thread takes some."""
+
+        def search(features: np.ndarray) -> Found | None:
+            left_set = np.zeros(SET_WORDS, dtype=np.uint32)
+            own, layout = self._cells(group, features, sums), self.sample.binned.layout
+            weight, loss, purity, feature, left, right = search_features(
+                features, layout, own, around, label, self.ends, left_set
+            )
+            if feature < 0:
+                return None
+            key = -weight, loss, self.sample.impurity(purity)
+            return Found(key, int(feature), left_set, (left, right))
+
+        n_parts = min(self.sample.n_parts, len(group))
+        shares = np.array_split(group, n_parts) if n_parts > 1 else [group]
+        found = [one for one in self.sample.run(search, shares) if one is not None]
+        return min(found, key=lambda one: one.key, default=None)
 
     def label_all(self, rows: np.ndarray) -> int:
-        k = self.sample.n_classes
-        found = [self._part(Leaf(rows, label, 0, -1)) for label in range(k)]
-        curves = np.array([part[0] for part in found])
-        losses = np.array([part[1] for part in found] + [part[2] for part in found])
-        return int(best_label(curves, losses, self.sample.mass_of(rows), self.ends))
+        group = self.groups[0]
+        sums = self._cells(group, group[:1], self._sum_group(rows, group))
+        curves, mass, losses = (own.sum(axis=0) for own in sums[:3])
+        return int(best_label(curves, losses, mass, self.ends))

@@ -1,10 +1,11 @@
 """The best split of a node by the training error after the best step, over all rows at once.
 
 A vote for label k makes a row right on one side of its breakpoint. Breakpoints are sorted into
-intervals, and a histogram over (label, bin, interval), cumulated over bins and intervals, gives
+intervals, and a histogram over (bin, label, interval), cumulated over bins and intervals, gives
 for every cut, left label and right label the weight that is right on every interval.
 
-Events and tallies are those of :mod:`steadyboost.trees.error_sums`.
+``sums``     (weight right by bin, label and interval; class masses by bin; losses by bin, of each
+             label as another one and as the own one; weight right without votes by bin)
 
 ``around``   (curve, own_loss, other_loss): what the rows outside the node add to the weight that
              is right, and to the two parts of the exponential loss
@@ -15,7 +16,6 @@ import numpy as np
 
 from steadyboost.trees.categories import order_categories
 from steadyboost.trees.criteria import GINI
-from steadyboost.trees.error_sums import cumulate, fill_tallies, fill_turns
 from steadyboost.trees.jit import inlined, inner, kernel
 from steadyboost.trees.linesearch import choose_interval
 from steadyboost.trees.splitting import SET_WORDS, include, number_bins, send_absent
@@ -56,7 +56,7 @@ def _best_label(fixed, part, own_loss, other_loss, losses, mass, ends, curve):
             for j in range(width):
                 curve[j] = fixed[j] + part[k, j]
             _, _, step = _choose_interval(curve, ends[0], ends[1], True)
-            loss = _loss_at(step, own_loss + losses[k], other_loss + losses[n_classes + k])
+            loss = _loss_at(step, own_loss + losses[n_classes + k], other_loss + losses[k])
             if loss < best_loss or (loss == best_loss and mass[k] > mass[best]):
                 best_loss, best = loss, np.int64(k)
     return top, best_loss, best
@@ -76,10 +76,11 @@ def purity_of(left, right):
 
 
 @inner
-def _empty_part(n_classes, width):
+def _empty_part(hist):
     """Curves, class masses, losses and the weight right without votes, of no rows."""
+    _, n_classes, width = hist.shape
     return (
-        np.zeros((n_classes, width), dtype=np.int64),
+        np.zeros((n_classes, width), dtype=hist.dtype),
         np.zeros(n_classes, dtype=np.int64),
         np.zeros(2 * n_classes),
         np.zeros(1, dtype=np.int64),
@@ -90,8 +91,8 @@ def _empty_part(n_classes, width):
 def _add_bin(cell, sums, sign, part):
     """Add the rows of a bin to a part, or take them away."""
     hist, mass, losses, right_now = sums
-    for k in range(len(hist)):
-        own, curve = hist[k, cell], part[0][k]
+    for k in range(hist.shape[1]):
+        own, curve = hist[cell, k], part[0][k]
         for j in range(len(curve)):
             curve[j] += sign * own[j]
         part[1][k] += sign * mass[cell, k]
@@ -110,13 +111,13 @@ def _judge_cut(left, right, around, label, ends, fixed, work):
     n_classes, width = left[0].shape
     own, other = own_loss, other_loss
     if label >= 0:
-        own, other = own + right[2][label], other + right[2][n_classes + label]
+        own, other = own + right[2][n_classes + label], other + right[2][label]
     for j in range(width):
         fixed[j] = curve[j] + (right[0][label, j] if label >= 0 else right[3][0])
     _, _, on_left = _best_label(fixed, left[0], own, other, left[2], left[1], ends, work)
     for j in range(width):
         fixed[j] = curve[j] + left[0][on_left, j]
-    own, other = own_loss + left[2][on_left], other_loss + left[2][n_classes + on_left]
+    own, other = own_loss + left[2][n_classes + on_left], other_loss + left[2][on_left]
     weight, loss, on_right = _best_label(
         fixed, right[0], own, other, right[2], right[1], ends, work
     )
@@ -131,8 +132,8 @@ def _scan(order, n_order, first, start, n_cells, sums, around, label, ends, best
     it is returned with its length in place of the 0.
     """
     hist, mass = sums[0], sums[1]
-    n_classes, width = hist.shape[0], hist.shape[2] - 1
-    left, right = _empty_part(n_classes, width), _empty_part(n_classes, width)
+    width = hist.shape[2]
+    left, right = _empty_part(hist), _empty_part(hist)
     for b in range(n_cells):
         _add_bin(start + b, sums, 1, right)
     fixed, work = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
@@ -173,46 +174,21 @@ def write_set(order, length, start, n_cells, shape, mass, left_set):
     send_absent(own, shape, left, total, GINI, left_set)
 
 
-@inner
-def _starts(features, n_bins, has_missing):
-    """Where the bins of each feature begin, and the end of the last."""
-    starts = np.zeros(len(features) + 1, dtype=np.int64)
-    for f in range(len(features)):
-        starts[f + 1] = starts[f] + n_bins[features[f]] + has_missing[features[f]]
-    return starts
-
-
-@kernel
-def sum_features(packed, features, layout, rows, events, tallies, width):
-    """Sums of a node's rows by bin: weight right by (label, bin, interval), and tallies by bin."""
-    starts = _starts(features, layout[1], layout[2])
-    n_classes, n_cells = tallies[3].shape[1], starts[-1]
-    hist = np.zeros((n_classes, n_cells, width), dtype=np.int64)
-    mass = np.zeros((n_cells, n_classes), dtype=np.int64)
-    losses, right_now = (
-        np.zeros((n_cells, 2 * n_classes)),
-        np.zeros(n_cells, dtype=np.int64),
-    )
-    fill_turns(packed, features, starts, events, hist)
-    fill_tallies(packed, features, starts, rows, tallies, mass, right_now, losses)
-    cumulate(hist, mass)
-    return hist, mass, losses, right_now
-
-
 @kernel
 def search_features(features, layout, sums, around, label, ends, left_set):
-    """The best split of a node on some features.
+    """The best split of a node on some features, whose bins follow one another in ``sums``.
 
     Returns (weight right, rounded loss, purity, feature or -1, left label, right label) and writes
     the bins that go left. Ties: the lowest feature, then the shortest prefix of bins.
     """
-    _, n_bins, has_missing, categorical = layout
-    starts, mass = _starts(features, n_bins, has_missing), sums[1]
+    offsets, n_bins, has_missing, categorical = layout
+    mass = sums[1]
     order = np.empty(257, dtype=np.int64)
     none = np.int64(-1)
     best, best_feature = (none, np.inf, 0.0, np.int64(0), none, none), none
     for f in range(len(features)):
-        at, start, own = features[f], starts[f], starts[f + 1] - starts[f]
+        at = features[f]
+        start, own = offsets[at] - offsets[features[0]], offsets[at + 1] - offsets[at]
         shape = (n_bins[at], has_missing[at], categorical[at])
         total = mass[start : start + own].sum(axis=0)
         passes = 1

@@ -1,7 +1,7 @@
 """Sums over the rows of a node that the search by training error needs.
 
-``events``   (bounds, rows, positions, jumps): of the node's rows, label by label; entries
-             ``bounds[k]`` to ``bounds[k + 1]`` are those of label k
+``read``     (packed bins, columns, where the bins of each begin, and the end of the last): the
+             features themselves, or columns that join several of them
 ``tallies``  (y, weights, right_now, other, total): of all rows; the last two are exponential
              losses, and ``right_now`` is the weight of a row that is right without a vote
 """
@@ -9,124 +9,164 @@
 import numpy as np
 
 from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.joint import add_vectors
+from steadyboost.trees.splitting import contains
 
-CHUNK = 4096  # rows whose words and sums stay in the cache
-
-
-@kernel
-def count_events(rows, positions, never):
-    """How many of the rows a vote for each label can turn."""
-    counts = np.zeros(len(positions), dtype=np.int64)
-    for k in range(len(positions)):
-        own, n = positions[k], 0
-        for j in range(len(rows)):
-            n += own[np.uint64(rows[j])] < never
-        counts[k] = n
-    return counts
-
-
-@kernel
-def list_events(labels, rows, y, weights, positions, never, bounds, event_rows, event_at, jumps):
-    """The turning points of a node's rows, for some of the labels."""
-    for k in labels:
-        n, end, own = np.uint64(bounds[k]), np.uint64(bounds[k + 1]), positions[k]
-        for j in range(len(rows)):
-            row = np.uint64(rows[j])
-            at = own[row]
-            if n < end:
-                event_rows[n], event_at[n] = row, at
-                jumps[n] = weights[row] if y[row] == k else -weights[row]
-            n += np.uint64(at < never)
-
-
-@kernel
-def part_of(rows, label, positions, tallies, n_intervals):
-    """What rows with one label add: the weight right on each interval, and both losses."""
-    y, weights, right_now, other, total = tallies
-    curve = np.zeros(n_intervals + 1, dtype=np.int64)
-    own_loss, other_loss, right = 0.0, 0.0, np.int64(0)
-    for i in rows:
-        if label < 0:
-            right += right_now[i]
-        elif y[i] == label:
-            own_loss += total[i]
-            curve[positions[label, i]] += weights[i]
-        else:
-            other_loss += other[i, label]
-            if positions[label, i] <= n_intervals:
-                curve[positions[label, i]] -= weights[i]
-                right += weights[i]
-    for j in range(n_intervals):
-        right += curve[j]
-        curve[j] = right
-    return curve[:n_intervals], own_loss, other_loss
+CHUNK = 2048  # rows whose words and turning points stay in the cache
+SHORT = 512  # rows whose losses do
 
 
 @inner
-def _gather(words, rows, out):
-    for j in range(len(rows)):
+def _gather(words, rows, n, out):
+    for j in range(n):
         out[j] = words[np.uint64(rows[j])]
 
 
 @inner
-def fill_turns(packed, features, starts, events, hist):
-    """Sums of jumps per (label, bin, interval); ``starts``: where the features' bins begin."""
-    bounds, rows, at, jumps = events
-    words = np.empty(CHUNK, dtype=np.uint32)
-    for k in range(len(bounds) - 1):
-        own = hist[k]
-        for begin in range(bounds[k], bounds[k + 1], CHUNK):
-            end = min(begin + CHUNK, bounds[k + 1])
-            group = np.int64(-1)
-            for f in range(len(features)):
-                if features[f] >> 2 != group:
-                    group = features[f] >> 2
-                    _gather(packed[group], rows[begin:end], words)
-                shift = np.uint32(8 * (features[f] & 3))
-                start = np.uint64(starts[f])
-                positions, changes = at[begin:end], jumps[begin:end]
-                for j in range(end - begin):
-                    item = np.uint64(j)
-                    cell = start + np.uint64((words[item] >> shift) & np.uint32(255))
-                    own[cell, np.uint64(positions[item])] += changes[item]
+def _list_turns(rows, label, y, weights, positions, never, turns):
+    """Those rows that a vote for a label can turn, where, and their jumps; how many there are."""
+    turning, at, jumps = turns
+    n = np.uint64(0)
+    for j in range(len(rows)):
+        row = np.uint64(rows[j])
+        turning[n], at[n] = rows[j], positions[row]
+        jumps[n] = weights[row] if y[row] == label else -weights[row]
+        n += np.uint64(positions[row] < never)
+    return np.int64(n)
 
 
 @inner
-def fill_tallies(packed, features, starts, rows, tallies, mass, right_now, losses):
-    """Sums per bin: class masses, weight right without votes, and losses (own, then others)."""
+def _add_four(words, n, at, jumps, starts, width, sums):
+    """Four columns at once: one load of their packed bins serves four sums."""
+    wide, mask = np.uint64(width), np.uint64(255)
+    base0, base1 = np.uint64(starts[0]) * wide, np.uint64(starts[1]) * wide
+    base2, base3 = np.uint64(starts[2]) * wide, np.uint64(starts[3]) * wide
+    for j in range(n):
+        word, jump, place = np.uint64(words[j]), jumps[j], np.uint64(at[j])
+        sums[base0 + (word & mask) * wide + place] += jump
+        sums[base1 + ((word >> np.uint64(8)) & mask) * wide + place] += jump
+        sums[base2 + ((word >> np.uint64(16)) & mask) * wide + place] += jump
+        sums[base3 + (word >> np.uint64(24)) * wide + place] += jump
+
+
+@inner
+def _add_one(words, shift, n, at, jumps, start, width, sums):
+    wide, base = np.uint64(width), np.uint64(start) * np.uint64(width)
+    for j in range(n):
+        bin_ = (np.uint64(words[j]) >> np.uint64(shift)) & np.uint64(255)
+        sums[base + bin_ * wide + np.uint64(at[j])] += jumps[j]
+
+
+@inner
+def _add_turns(read, turns, n, width, words, sums):
+    """Add jumps per (bin, interval), four columns at a time where there are as many."""
+    packed, columns, starts = read
+    turning, at, jumps = turns
+    f = np.int64(0)
+    while f < len(columns):
+        group, stop = columns[f] >> 2, f
+        while stop < len(columns) and columns[stop] >> 2 == group:
+            stop += 1
+        _gather(packed[group], turning, n, words)
+        if stop - f == 4:
+            _add_four(words, n, at, jumps, starts[f:], width, sums)
+        else:
+            for k in range(f, stop):
+                _add_one(words, 8 * (columns[k] & 3), n, at, jumps, starts[k], width, sums)
+        f = stop
+
+
+@inner
+def _cumulate(jumps, mass, label, hist):
+    """From jumps to the weight that is right on each interval."""
+    width = hist.shape[2] + 1
+    for cell in range(len(hist)):
+        own, out = jumps[cell * width : (cell + 1) * width], hist[cell, label]
+        turned = np.int64(0)
+        for j in range(width):
+            turned += own[j]
+        right = mass[cell, label] - turned  # right before the first breakpoint
+        for j in range(width - 1):  # the last column has those beyond all intervals
+            right += own[j]
+            out[j] = right
+
+
+@kernel
+def sum_turns(read, joint, starts, labels, rows, tallies, positions, mass, hist):
+    """Weight right by (bin, label, interval) of a node's rows, for some of the labels.
+
+    ``joint`` says which features the columns join, and has no members where they join none.
+    """
+    joined, width = len(joint[3]) > 0, hist.shape[2] + 1
+    sums = np.empty(read[2][-1] * width, dtype=hist.dtype)
+    single = np.empty(len(hist) * width if joined else 0, dtype=hist.dtype)
+    words, turns = (
+        np.empty(CHUNK + 1, dtype=np.uint32),
+        (
+            np.empty(CHUNK + 1, dtype=rows.dtype),
+            np.empty(CHUNK + 1, dtype=positions.dtype),
+            np.empty(CHUNK + 1, dtype=hist.dtype),
+        ),
+    )
+    for k in labels:
+        sums[:] = 0
+        for begin in range(0, len(rows), CHUNK):
+            some = rows[begin : begin + CHUNK]
+            n = _list_turns(some, k, tallies[0], tallies[1], positions[k], width, turns)
+            _add_turns(read, turns, n, width, words, sums)
+        if joined:
+            single[:] = 0
+            add_vectors(joint, sums, starts, width, single)
+        _cumulate(single if joined else sums, mass, k, hist)
+
+
+@kernel
+def sum_tallies(read, rows, tallies):
+    """Sums per bin: losses of the own label, of others, class masses, weight right without votes.
+
+    The labels' losses as others come first, then those as own ones, then masses: all are whole
+    numbers below 2**53, or losses.
+    """
+    packed, columns, starts = read
     y, weights, right, other, total = tallies
-    n_classes = mass.shape[1]
-    words = np.empty(CHUNK, dtype=np.uint32)
-    for begin in range(0, len(rows), CHUNK):
-        some = rows[begin : begin + CHUNK]
+    n_classes = other.shape[1]
+    out = np.zeros((starts[-1], 3 * n_classes + 1))
+    words = np.empty(SHORT, dtype=np.uint32)
+    for begin in range(0, len(rows), SHORT):
+        some = rows[begin : begin + SHORT]
         group = np.int64(-1)
-        for f in range(len(features)):
-            if features[f] >> 2 != group:
-                group = features[f] >> 2
-                _gather(packed[group], some, words)
-            shift = np.uint32(8 * (features[f] & 3))
+        for f in range(len(columns)):
+            if columns[f] >> 2 != group:
+                group = columns[f] >> 2
+                _gather(packed[group], some, len(some), words)
+            shift, start = np.uint32(8 * (columns[f] & 3)), np.uint64(starts[f])
             for j in range(len(some)):
                 row = np.uint64(some[j])
                 bin_ = (words[np.uint64(j)] >> shift) & np.uint32(255)
-                cell, label = np.uint64(starts[f]) + np.uint64(bin_), np.uint64(y[row])
-                mass[cell, label] += weights[row]
-                right_now[cell] += right[row]
-                losses[cell, label] += total[row]
+                sums, losses = out[start + np.uint64(bin_)], other[row]
                 for c in range(n_classes):
-                    losses[cell, np.uint64(n_classes + c)] += other[row, np.uint64(c)]
+                    sums[c] += losses[c]
+                label = np.uint64(n_classes) + np.uint64(y[row])
+                sums[label] += total[row]
+                sums[label + np.uint64(n_classes)] += weights[row]
+                sums[np.uint64(3 * n_classes)] += right[row]
+    return out
 
 
-@inner
-def cumulate(hist, mass):
-    """From jumps to the weight that is right on each interval."""
-    n_classes, n_cells, width = hist.shape
-    for k in range(n_classes):
-        for cell in range(n_cells):
-            own = hist[k, cell]
-            turned = np.int64(0)
-            for j in range(width):
-                turned += own[j]
-            right = mass[cell, k] - turned  # right before the first breakpoint
-            for j in range(width - 1):  # the last column has those beyond all intervals
-                right += own[j]
-                own[j] = right
+@kernel
+def sum_sides(hist, losses, left_set, labels):
+    """What both sides of a split add with their labels: the weight right on each interval, losses.
+
+    ``hist`` and ``losses`` are those of the feature that is split on.
+    """
+    n_cells, n_classes, width = hist.shape
+    curves, both = np.zeros((2, width), dtype=np.int64), np.zeros((2, 2))
+    for bin_ in range(n_cells):
+        side = 1 - contains(left_set, bin_)
+        label, curve = labels[side], curves[side]
+        own = hist[bin_, label]
+        for j in range(width):
+            curve[j] += own[j]
+        both[side, 0] += losses[bin_, n_classes + label]
+        both[side, 1] += losses[bin_, label]
+    return curves, both

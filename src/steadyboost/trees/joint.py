@@ -56,7 +56,7 @@ def join_columns(packed: np.ndarray, widths: np.ndarray, n_channels: int) -> Joi
     """Columns joined as planned; NOT_JOINED where none can be, or too few rows to pay for it."""
     members, joined = plan(widths, n_channels)
     n = packed.shape[1]
-    if not _pays(n, len(widths) - len(joined), sum(joined) * n_channels):
+    if not pays(n, len(widths) - len(joined), sum(joined) * n_channels):
         return NOT_JOINED
     out = np.zeros(((len(joined) + 3) // 4, n), dtype=np.uint32)
     for member in members:
@@ -64,7 +64,8 @@ def join_columns(packed: np.ndarray, widths: np.ndarray, n_channels: int) -> Joi
     return out, np.arange(len(joined)), np.cumsum([0, *joined]), members
 
 
-def _pays(n_rows: int, n_saved: int, n_cells: int) -> bool:
+def pays(n_rows: int, n_saved: int, n_cells: int) -> bool:
+    """Whether joint columns with so many cells save more additions than their margins cost."""
     return n_rows * n_saved > PAYS * n_cells
 
 
@@ -84,12 +85,43 @@ def take_margins(joint, joint_hist, offsets, n_channels, hist):
     for k in range(len(members)):
         column, feature, stride = members[k]
         width = offsets[feature + 1] - offsets[feature]
-        first, end = joint_offsets[column], joint_offsets[column + 1]
+        first, end, step = joint_offsets[column], joint_offsets[column + 1], stride * width
         for c in range(n_channels):
-            own = joint_hist[c * joint_offsets[-1] :]
-            for start in range(first, end, stride * width):
-                for bin_ in range(width):
-                    total = np.int64(0)
-                    for cell in range(start + bin_ * stride, start + (bin_ + 1) * stride):
-                        total += own[cell]
-                    hist[(offsets[feature] + bin_) * n_channels + c] += total
+            own = joint_hist[c * joint_offsets[-1] :][first:end]
+            for bin_ in range(width):
+                total, place = np.int64(0), bin_ * stride
+                if stride * step < len(own):  # the longer loop is the inner one
+                    for low in range(place, place + stride):
+                        for cell in range(low, len(own), step):
+                            total += own[np.uint64(cell)]
+                else:
+                    for start in range(place, len(own), step):
+                        for cell in range(start, start + stride):
+                            total += own[np.uint64(cell)]
+                hist[(offsets[feature] + bin_) * n_channels + c] += total
+
+
+@inner
+def add_vectors(joint, joint_sums, offsets, n_channels, sums):
+    """As ``take_margins`` where the channels of a cell are neighbours, as they are if many."""
+    _, _, joint_offsets, members = joint
+    for k in range(len(members)):
+        column, feature, stride = members[k]
+        width = offsets[feature + 1] - offsets[feature]
+        first, end = joint_offsets[column], joint_offsets[column + 1]
+        for start in range(first, end, stride * width):
+            for bin_ in range(width):
+                out = sums[(offsets[feature] + bin_) * n_channels :]
+                for low in range(stride):
+                    cell = (start + bin_ * stride + low) * n_channels
+                    for c in range(n_channels):
+                        out[c] += joint_sums[cell + c]
+
+
+@kernel
+def split_joint(joint, sums, starts):
+    """The sums of single features, from those of columns that join them."""
+    n_channels = sums.shape[1]
+    out = np.zeros((starts[-1], n_channels))
+    add_vectors(joint, sums.ravel(), starts, n_channels, out.ravel())
+    return out

@@ -164,11 +164,18 @@ def error_curve(
     points, jumps = np.empty(len(y) + 1), np.empty(len(y) + 1, dtype=np.int64)
     points[-1], jumps[-1] = 0.0, 0
     right = find_breakpoints(scores, y, standing, votes, weights, points, jumps)
+    return curve_of(points, jumps, right, merging_width(scale))
+
+
+def curve_of(
+    points: np.ndarray, jumps: np.ndarray, right: int, width: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The groups of breakpoints and the weight right between them, from that at -inf."""
     turning = points < NEVER
     points, jumps = points[turning], jumps[turning]
     order = np.argsort(points)
     low, high = np.empty(len(order)), np.empty(len(order))
     sums = np.empty(len(order), dtype=np.int64)
-    n = merge_points(points[order], jumps[order], merging_width(scale), low, high, sums)
+    n = merge_points(points[order], jumps[order], width, low, high, sums)
     curve = right + np.concatenate([[0], np.cumsum(sums[:n])])
     return low[:n], high[:n], curve

@@ -1,4 +1,4 @@
-"""Trees for many weightings of the same labelled rows, in few calls.
+"""Trees of two classes for many weightings of the same rows, in few calls.
 
 A call per tree costs more than a stump on a few thousand rows; here a compiled loop grows a stretch
 of them, with the kernels, and so the results, of :func:`~steadyboost.trees.tree.grow_tree`.
@@ -8,75 +8,135 @@ import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
-from steadyboost.trees.histogram import rounded, sum_labels, to_fixed_point
-from steadyboost.trees.jit import kernel
+from steadyboost.trees.histogram import rounded, to_fixed_point
+from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.prediction import CHUNK, find_places, scratch_for_places
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import GrownTree, Growth, one_by_one
 
 MANY_CELLS = 4_000_000  # of rows and tree nodes that a stretch of trees works on
 
 
-@kernel
-def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest):
-    """Grow a tree for each column of ``weights``, which add up to ``sums``.
+@inner
+def _fix(weights, labels, total, out, sums):
+    """As fix_weights, for labels 0 and 1: vector instructions. How many rows weigh anything."""
+    to_fixed_point(weights, total, out)
+    both, one, n_rows = np.int64(0), np.int64(0), np.int64(0)
+    for i in range(len(out)):
+        both += out[i]
+        one += out[i] * labels[i]
+        n_rows += out[i] > 0
+    sums[0], sums[1] = both - one, one
+    return n_rows
 
-    Rows whose weight is nothing in fixed point, often most of them, are left out.
-    ``least`` is the share of the weight that a leaf must have; ``forest`` is room for trees as in
-    ``grow``, with a leading axis.
+
+@inner
+def _list_rows(fixed, n_rows, rows):
+    """The numbers of the rows that weigh anything."""
+    if n_rows == len(fixed):
+        for i in range(n_rows):
+            rows[i] = i
+        return
+    at = 0
+    for i in range(len(fixed)):
+        rows[at] = i
+        at += fixed[i] > 0
+
+
+@inner
+def _close(tree, vote):
+    """Let leaves point to themselves, as in a finished tree; a node votes for its heavier class.
+
+    Sums are compared as the floats that a finished tree keeps of them.
+    """
+    feature, children, left_set, totals, gain, _ = tree
+    for node in range(len(feature)):
+        vote[node] = np.float64(totals[node, 1]) > np.float64(totals[node, 0])
+        if feature[node] < 0:
+            feature[node], gain[node] = 0, 0.0
+            children[node] = node
+            left_set[node] = 0
+
+
+@kernel
+def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest, ends, votes):
+    """Grow a tree for each row of ``weights``, which add up to ``sums``.
+
+    ``labels`` has a row for each tree, or one for all. ``least`` is the share of the weight that a
+    leaf must have; ``forest`` is room for trees as in ``grow``, with a leading axis, and for the
+    votes of their nodes. ``ends`` gets the number of nodes of each tree, and of the rows that it is
+    grown from: those whose weight is nothing in fixed point, often most of them, are left out. If
+    there are none of these, ``votes`` gets those of the rows.
     """
     criterion, l2, _, min_count = rule
-    feature, children, left_set, totals, gain, depth = forest
-    n, capacity = len(labels), feature.shape[1]
+    feature, children, left_set, totals, gain, depth, vote = forest
+    n, capacity = weights.shape[1], feature.shape[1]
     fixed = np.empty(n, dtype=np.int64)
     rows = np.empty(n, dtype=np.int32)
     scratch = np.empty(n, dtype=np.int32)
     leaf = np.empty(n, dtype=np.int32)
-    lanes = np.empty((4, totals.shape[2]), dtype=np.int64)
     counted = np.empty(n if min_count > 0 else 0, dtype=np.int64)
     same_label = np.zeros(len(counted), dtype=np.int32)
-    channels = np.empty((0, totals.shape[2]), dtype=np.int64)
+    channels = np.empty((0, 2), dtype=np.int64)
     span = np.empty((capacity, 2), dtype=np.int64)
-    for j in range(weights.shape[1]):
-        to_fixed_point(weights[:, j], sums[j], fixed)
-        n_rows = 0
-        for i in range(n):
-            rows[n_rows] = i
-            n_rows += fixed[i] > 0
+    for j in range(len(weights)):
+        own_labels = labels[j % len(labels)]
+        n_rows = _fix(weights[j], own_labels, sums[j], fixed, totals[j, 0])
+        _list_rows(fixed, n_rows, rows)
         for i in range(len(counted)):
             counted[i] = fixed[i] > 0
-        lanes[:] = 0
-        sum_labels(labels, fixed, rows[:n_rows], lanes)
-        totals[j, 0] = lanes.sum(axis=0)
         mass = totals[j, 0].sum()
         min_mass = max(np.int64(1), np.int64(least * mass * (1 - 1e-9)))
         span[0, 0], span[0, 1] = 0, n_rows
         tree = (feature[j], children[j], left_set[j], totals[j], gain[j], depth[j])
+        added = (own_labels, fixed, channels, counted, same_label)
         own = (criterion, l2, min_mass, min_count)
-        added = (labels, fixed, channels, counted, same_label)
-        grow(bins, added, rows[:n_rows], scratch, own, limits, tree, span, leaf)
+        n_nodes = grow(bins, added, rows[:n_rows], scratch, own, limits, tree, span, leaf)
+        _close(tree, vote[j])
+        ends[j, 0], ends[j, 1] = n_nodes, n_rows
+        if n_rows == n:
+            for i in range(n):
+                votes[j, i] = vote[j, np.uint64(leaf[i])]
 
 
-def _forest(n_trees: int, capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
+@kernel
+def _vote(packed, start, feature, forest, ends, votes):
+    """Write the votes of trees in which not all rows took part, from row ``start`` on."""
+    _, children, left_set, _, _, depth, vote = forest
+    scratch = scratch_for_places()
+    places = scratch[0]
+    for first in range(0, packed.shape[1], CHUNK):
+        stop = min(first + CHUNK, packed.shape[1])
+        for j in range(len(votes)):
+            if ends[j, 1] == votes.shape[1]:
+                continue
+            own = slice(0, ends[j, 0])
+            tree = (feature[j, own], children[j, own], left_set[j, own], depth[j, own].max())
+            table = find_places(packed, first, stop, tree, vote[j, own], scratch)
+            for k in range(stop - first):
+                votes[j, start + first + k] = table[np.uint64(places[k])]
+
+
+def _forest(n_trees: int, capacity: int) -> tuple[np.ndarray, ...]:
     """Room for trees, an entry per tree and node."""
-    flat = empty_tree(n_trees * capacity, n_channels)
+    flat = (*empty_tree(n_trees * capacity, 2), np.empty(n_trees * capacity, np.int32))
     return tuple(part.reshape(n_trees, capacity, *part.shape[1:]) for part in flat)
 
 
-def _grown(forest: tuple[np.ndarray, ...]) -> list[GrownTree]:
-    """As :meth:`GrownTree.from_growth`, for all trees at once."""
-    feature, children, left_set, totals, gain, depth = forest
-    capacity = feature.shape[1]
-    leaf = feature < 0
-    sizes = (1 + 2 * (~leaf).sum(axis=1)).tolist()
-    children = np.where(leaf[..., None], np.arange(capacity)[:, None], children).astype(np.int32)
-    left_set = np.where(leaf[..., None], np.uint32(0), left_set)
-    gain = np.where(leaf, 0.0, np.maximum(gain, 0.0) / 2.0**60)
-    feature = np.where(leaf, 0, feature).astype(np.int32)
-    depths, value = depth.max(axis=1).tolist(), totals / 2.0**60
+def _grown(forest: tuple[np.ndarray, ...], sizes: list[int]) -> list[tuple[GrownTree, np.ndarray]]:
+    """As :meth:`GrownTree.from_growth`, for all trees at once, with the votes of their nodes."""
+    feature, children, left_set, totals, gain, depth, vote = forest
+    feature, children = feature.astype(np.int32), children.astype(np.int32)
+    depths, value, gain = (
+        depth.max(axis=1).tolist(),
+        totals / 2.0**60,
+        np.maximum(gain, 0) / 2.0**60,
+    )
     grown = []
     for j, size in enumerate(sizes):
         own = [array[j, :size].copy() for array in (feature, children, left_set, value, gain)]
-        grown.append(GrownTree(own[0], own[1], own[2], own[3], own[4], depths[j]))
+        tree = GrownTree(own[0], own[1], own[2], own[3], own[4], depths[j])
+        grown.append((tree, vote[j, :size].copy()))
     return grown
 
 
@@ -84,25 +144,32 @@ def grow_many(
     binned: BinnedRows,
     labels: np.ndarray,
     weights: np.ndarray,
-    n_labels: int,
     growth: Growth,
     n_threads: int = 1,
     run: Run = one_by_one,
-) -> list[GrownTree]:
-    """A tree for each column of ``weights``, which is (n, trees) in column order."""
-    n, n_trees = weights.shape
+) -> tuple[list[tuple[GrownTree, np.ndarray]], np.ndarray]:
+    """A tree for each row of the (trees, n) weights, with the votes of its nodes; those of rows.
+
+    Labels, 0 and 1, are those of each tree, or one row for all of them.
+    """
+    n_trees, n = weights.shape
     capacity, limits = growth.capacity(n), growth.limits(n)
-    bins = binned.bins(None, n_labels)
-    sums, rule = rounded(weights.sum(axis=0)), growth.rule(1.0, 1.0)
-    labels = labels.astype(np.int32, copy=False)
+    bins, rule = binned.bins(None, 2), growth.rule(1.0, 1.0)
+    votes = np.empty((n_trees, n), dtype=np.int32)
     size = max(1, min(-(-n_trees // n_threads), MANY_CELLS // (n + capacity)))
 
-    def grow_stretch(start: int) -> list[GrownTree]:
+    def grow_stretch(start: int) -> list[tuple[GrownTree, np.ndarray]]:
         at = slice(start, min(start + size, n_trees))
-        forest = _forest(at.stop - start, capacity, n_labels)
-        least = growth.min_weight_leaf
-        _grow_stretch(bins, labels, weights[:, at], sums[at], rule, limits, least, forest)
-        return _grown(forest)
+        own, said = weights[at], votes[at]
+        forest = _forest(len(own), capacity)
+        ends = np.empty((len(own), 2), dtype=np.int64)
+        own_labels = labels if len(labels) == 1 else labels[at]
+        sums, least = rounded(own.sum(axis=1)), growth.min_weight_leaf
+        _grow_stretch(bins, own_labels, own, sums, rule, limits, least, forest, ends, said)
+        if (ends[:, 1] < n).any():
+            for rows, packed, feature in binned.unpacked(forest[0].ravel()):
+                _vote(packed, rows.start, feature.reshape(forest[0].shape), forest, ends, said)
+        return _grown(forest, ends[:, 0].tolist())
 
     stretches = run(grow_stretch, range(0, n_trees, size))
-    return [tree for stretch in stretches for tree in stretch]
+    return [grown for stretch in stretches for grown in stretch], votes

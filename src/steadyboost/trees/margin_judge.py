@@ -7,7 +7,7 @@ chosen cut is the best one at its own step.
 """
 
 from collections.abc import Sequence
-from functools import partial
+from functools import cached_property
 
 import numpy as np
 
@@ -18,12 +18,16 @@ from steadyboost.trees.margin_scan import (
     list_cuts,
     set_lines,
     shortfall,
+    shortfall_room,
+    sum_shortfalls,
 )
-from steadyboost.trees.margin_search import SOME, bottom_mean, find_step
+from steadyboost.trees.margin_search import FIRST_PART, bottom_mean
 from steadyboost.trees.search_tree import Found, Leaf
 from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.standing import Sample, Standing
+from steadyboost.trees.step_search import find_step
 
+SOME = 2**13  # rows that tell about where the best step of a cut is
 EXACT_WORK = 4_000_000  # rows times searches up to which every cut is searched
 NEAR = 1.25  # steps within this factor are the same to a bound
 MOST_LISTS = 3  # how often cuts are put in order again
@@ -62,9 +66,17 @@ class LabelledRows:
     def label(self, rows: np.ndarray, label: int, lines: Triple) -> None:
         set_lines(self.of, rows, label, lines)
 
-    def best_step(self, lines: Triple) -> tuple[float, float]:
+    @cached_property
+    def floor(self) -> float:
+        """The threshold without a step, whatever the labels."""
+        return self.threshold(self.lines, 0.0)
+
+    def best_step(self, lines: Triple, guess: float) -> tuple[float, float]:
         """The step with the largest mean margin, and that margin."""
-        found = find_step(lines, self.weights, self.mass, self.scale, self.scale, self.width)
+        problem = self.mass, self.scale, self.scale, self.width
+        found = find_step(
+            lambda at: tuple(line[at] for line in lines), self.weights, problem, guess
+        )
         return found[0], found[2]
 
     def threshold(self, lines: Triple, step: float) -> float:
@@ -160,7 +172,7 @@ class MarginJudge:
         rows = self._of_stride(leaf.rows)
         for side, label in zip(self._sides(rows, int(cut[0]), left_set), cut[1:3], strict=True):
             some.label(side >> self.stride_bits, int(label), lines)
-        step, margin = some.best_step(lines)
+        step, margin = some.best_step(lines, self.step)
         return step, some.threshold(lines, step), margin
 
     def _sides(self, rows: np.ndarray, feature: int, left_set: np.ndarray) -> list[np.ndarray]:
@@ -183,12 +195,14 @@ class MarginJudge:
         """Search a cut by itself, with the best labels, the left one first."""
         lines = self.all.copies()
         labels = [self._best(side, lines) for side in self._sides(leaf.rows, int(cut[0]), left_set)]
-        return self._found(cut, left_set, labels, *self.all.best_step(lines))
+        return self._found(cut, left_set, labels, *self.all.best_step(lines, self.step))
 
     def _best(self, rows: np.ndarray, lines: Triple) -> int:
         own, mass = self.all, self.sample.mass_of(rows)
-        problem = own.weights, own.mass, own.scale, own.scale, own.width
-        return int(best_label(own.of, rows, mass, lines, problem)[1])
+        problem = own.mass, own.scale, own.scale, own.width
+        top = min(2 * self.step, own.scale) if self.step > 0 else own.scale / FIRST_PART
+        of = own.of, rows, mass, lines, own.weights
+        return int(best_label(*of, problem, own.floor, top)[1])
 
     def label_all(self, rows: np.ndarray) -> int:
         return self._best(rows, self.all.lines)
@@ -199,18 +213,28 @@ class MarginJudge:
 
     def _cuts(self, leaf: Leaf, probe: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
         """All cuts of a leaf with their bounds at a step and a threshold, and bins going left."""
-        sample, own, (step, threshold) = self.sample, self.all, probe
-        short = shortfall(own.lines, own.weights, probe)
-        rows = own.of, own.weights, sample.whole, leaf.rows, leaf.label
+        own, (step, threshold) = self.all, probe
+        spans = self.sample.stretches(len(own.weights))
+        short = sum(
+            self.sample.run(
+                lambda at: shortfall(tuple(l[at] for l in own.lines), own.weights[at], probe),
+                spans,
+            )
+        )
         bound = own.mass * threshold, 1 / (own.mass * (own.scale + step)), short
-        found = sample.run(partial(self._cuts_of_group, (*rows, probe, bound)), self.groups)
+        found = [self._cuts_of_group(leaf, probe, bound, group) for group in self.groups]
         return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
 
-    def _cuts_of_group(self, judged: tuple, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        binned = self.sample.binned
-        room = 2 * int((binned.n_bins + binned.has_missing)[features].sum())
-        cuts, sets = np.empty((room, 5)), np.zeros((room, SET_WORDS), dtype=np.uint32)
-        packed, places, layout, names = binned.group(features)
-        n = list_cuts(packed, places, layout, judged, cuts, sets)
-        cuts[:n, 0] = names[cuts[:n, 0].astype(int)]
+    def _cuts_of_group(
+        self, leaf: Leaf, probe: tuple[float, float], bound: tuple, features: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        sample, own, room = self.sample, self.all, shortfall_room(self.sample.n_classes)
+        of = own.of, own.weights, sample.whole
+        sums = sample.sum_stretches(
+            lambda read, rows: sum_shortfalls(read, *of, rows, probe),
+            sample.columns(features), leaf.rows, room + sample.n_classes,
+        )  # fmt: skip
+        mass = sums[:, room:].astype(np.int64)
+        cuts, sets = np.empty((2 * len(sums), 5)), np.zeros((2 * len(sums), SET_WORDS), np.uint32)
+        n = list_cuts(features, sample.binned.layout, sums, mass, leaf.label, bound, cuts, sets)
         return cuts[:n], sets[:n]

@@ -2,7 +2,7 @@
 
 ``of`` is (scores, labels, standing) of all rows; ``lines`` are those of
 :mod:`steadyboost.trees.margin_search` for the labels that rows have now, and ``problem`` is
-(weights, mass of the bottom, scale, reach, width): see ``climb``.
+that of ``climb``.
 
 Cuts are put in order by a bound. The mean of the smallest margins is the largest, over steps t and
 thresholds r, of ``(m r - sum of w max(r - N_i(t), 0)) / (m (c + t))``. For a pair (t, r), the
@@ -16,13 +16,13 @@ from steadyboost.trees.categories import order_categories
 from steadyboost.trees.criteria import GINI
 from steadyboost.trees.error_search import purity_of, write_set
 from steadyboost.trees.jit import inlined, inner, kernel
-from steadyboost.trees.margin_search import FIRST_PROBE, climb, line_of, look, numerator
+from steadyboost.trees.margin_search import line_of, numerator, seek
 from steadyboost.trees.splitting import number_bins
 
 MARGIN_DIGITS = 1e9  # margins that agree in so many digits are equal
 CHUNK = 1024
 
-_climb, _look = climb.bare, look.bare
+_seek = seek.bare
 
 
 @inlined
@@ -50,14 +50,12 @@ def set_lines(of, rows, label, lines):
 
 
 @kernel
-def best_label(of, rows, mass, lines, problem):
+def best_label(of, rows, mass, lines, weights, problem, floor, top):
     """The label of some rows with the largest margin, then of the heaviest class; it is set."""
-    weights, bottom, scale, reach, width = problem
     best_margin, best = -np.inf, np.int64(-1)
     for k in range(of[0].shape[1]):
         _set_lines(of, rows, k, lines)
-        known = _look(lines, weights, bottom, scale, reach / FIRST_PROBE)
-        found = _climb(lines, weights, bottom, scale, reach, width, known)
+        found = _seek(lines, weights, problem, floor, top)
         margin = np.rint(MARGIN_DIGITS * found[2])
         if margin > best_margin or (margin == best_margin and mass[k] > mass[best]):
             best_margin, best = margin, np.int64(k)
@@ -65,21 +63,35 @@ def best_label(of, rows, mass, lines, problem):
     return best_margin, best
 
 
+def shortfall_room(n_classes):
+    """Channels for the shortfalls of all labels and none: whole vectors."""
+    return (n_classes + 4) // 4 * 4
+
+
+_shortfall_room = inlined(shortfall_room)
+
+
 @inner
-def _fall_short(of, weights, rows, probe, out):
-    """``w max(r - N(t), 0)`` of each row, for each label (and none)."""
+def _fall_short(of, weights, rows, probe, falling, out):
+    """``w max(r - N(t), 0)`` of rows that have any, for each label (and none); how many have."""
     scores, y, (own, first, second, best) = of
-    n_classes, (step, threshold) = scores.shape[1], probe
+    n_classes, (step, threshold), n = scores.shape[1], probe, np.uint64(0)
     for j in range(len(rows)):
-        i, short = np.uint64(rows[j]), out[j]
-        gap, rest, weight = own[i] - first[i], own[i] - second[i], weights[i]
-        top = own[i] - step
+        i = np.uint64(rows[j])
+        falling[n] = np.uint64(j)
+        n += np.uint64(own[i] - first[i] - step < threshold)
+    for j in range(n):
+        i, short = np.uint64(rows[falling[j]]), out[j]
+        gap, weight, values = own[i] - first[i], weights[i], scores[i]
+        still, moved = max(threshold - gap, 0.0), threshold + step - own[i]
         for k in range(n_classes):
-            value = min(gap, top - scores[i, np.uint64(k)])
-            short[k] = weight * max(threshold - value, 0.0)
-        short[np.uint64(best[i])] = weight * max(threshold - min(rest, gap - step), 0.0)
+            value = moved + values[k]
+            short[k] = weight * (value if value > still else still)
+        rest = min(own[i] - second[i], gap - step)
+        short[np.uint64(best[i])] = weight * max(threshold - rest, 0.0)
         short[np.uint64(y[i])] = weight * max(threshold - (gap + step), 0.0)
-        short[n_classes] = weight * max(threshold - gap, 0.0)
+        short[n_classes] = weight * still
+    return n
 
 
 @kernel
@@ -94,24 +106,39 @@ def shortfall(lines, weights, probe):
 
 
 @inner
-def _fill(packed, features, starts, of, weights, whole, rows, probe, sums, mass):
-    """Sums of the shortfalls and class masses, bin by bin; some rows at a time."""
-    y = of[1]
-    shortfalls = np.zeros((CHUNK, sums.shape[1]))
+def _add_shortfalls(words, shift, start, falling, n, shortfalls, sums):
+    for j in range(n):
+        bin_ = (words[falling[j]] >> shift) & np.uint32(255)
+        own, added = sums[start + np.uint64(bin_)], shortfalls[j]
+        for c in range(len(added)):
+            own[c] += added[c]
+
+
+@kernel
+def sum_shortfalls(read, of, weights, whole, rows, probe):
+    """Sums of shortfalls for each label (and none) per bin, and class masses, from ``room`` on."""
+    packed, columns, starts = read
+    y, n_classes = of[1], of[0].shape[1]
+    room = _shortfall_room(n_classes)
+    sums = np.zeros((starts[-1], room + n_classes))
+    shortfalls, falling = np.zeros((CHUNK, room)), np.empty(CHUNK + 1, dtype=np.uint64)
+    words = np.empty(CHUNK, dtype=np.uint32)
     for begin in range(0, len(rows), CHUNK):
         some = rows[begin : begin + CHUNK]
-        _fall_short(of, weights, some, probe, shortfalls)
-        for f in range(len(features)):
-            words = packed[features[f] >> 2]
-            shift = np.uint32(8 * (features[f] & 3))
+        n = _fall_short(of, weights, some, probe, falling, shortfalls)
+        group = np.int64(-1)
+        for f in range(len(columns)):
+            if columns[f] >> 2 != group:
+                group = columns[f] >> 2
+                for j in range(len(some)):
+                    words[j] = packed[group, np.uint64(some[j])]
+            shift, start = np.uint32(8 * (columns[f] & 3)), np.uint64(starts[f])
             for j in range(len(some)):
                 row = np.uint64(some[j])
-                bin_ = np.uint64((words[row] >> shift) & np.uint32(255))
-                cell = np.uint64(starts[f]) + bin_
-                mass[cell, np.uint64(y[row])] += whole[row]
-                own, added = sums[cell], shortfalls[np.uint64(j)]
-                for c in range(len(own)):
-                    own[c] += added[c]
+                cell = start + np.uint64((words[np.uint64(j)] >> shift) & np.uint32(255))
+                sums[cell, np.uint64(room) + np.uint64(y[row])] += whole[row]
+            _add_shortfalls(words, shift, start, falling, n, shortfalls, sums)
+    return sums
 
 
 @inner
@@ -125,47 +152,42 @@ def _least(part, n_classes):
 
 
 @kernel
-def list_cuts(packed, features, layout, judged, cuts, sets):
+def list_cuts(features, layout, sums, mass, label, bound, cuts, sets):
     """All cuts of a node: (feature, left label, right label, bound, purity), and bins going left.
 
-    They come feature by feature, shortest prefix first. ``judged`` is (of, weights, integer
-    weights, rows and label of the node, probe, and of the bound: what it has without shortfalls,
-    a factor, the shortfall of all rows as they are labelled now). Returns how many cuts there are.
+    They come feature by feature, shortest prefix first. ``sums`` and ``mass`` are those of the
+    features' bins, ``label`` is that of the node. Of the bound: what it has without shortfalls, a
+    factor, the shortfall of all rows as they are labelled now. Returns how many cuts there are.
     """
-    of, weights, whole, rows, label, probe, (floor, factor, all_short) = judged
-    _, n_bins, has_missing, categorical = layout
-    n_classes = of[0].shape[1]
-    starts = np.zeros(len(features) + 1, dtype=np.int64)
-    for f in range(len(features)):
-        starts[f + 1] = starts[f] + n_bins[features[f]] + has_missing[features[f]]
-    all_sums = np.zeros((starts[-1], (n_classes + 4) // 4 * 4))  # whole vectors
-    all_mass = np.zeros((starts[-1], n_classes), np.int64)
-    _fill(packed, features, starts, of, weights, whole, rows, probe, all_sums, all_mass)
+    floor, factor, all_short = bound
+    offsets, n_bins, has_missing, categorical = layout
+    n_classes = mass.shape[1]
     order, n = np.empty(257, dtype=np.int64), 0
     for at in range(len(features)):
-        f, start, stop = features[at], starts[at], starts[at + 1]
-        own, sums, mass = stop - start, all_sums[start:stop], all_mass[start:stop]
-        total, shape = mass.sum(axis=0), (n_bins[f], has_missing[f], categorical[f])
+        f = features[at]
+        start, stop = offsets[f] - offsets[features[0]], offsets[f + 1] - offsets[features[0]]
+        own, cells, masses = stop - start, sums[start:stop], mass[start:stop]
+        total, shape = masses.sum(axis=0), (n_bins[f], has_missing[f], categorical[f])
         passes = 1
-        if has_missing[f] and not categorical[f] and mass[own - 1].sum() > 0:
+        if has_missing[f] and not categorical[f] and masses[own - 1].sum() > 0:
             passes = 2
         for first in range(passes):
             n_order = np.int64(0)
             if categorical[f]:
-                n_order = np.int64(order_categories(mass.ravel(), own, total, GINI, order))
+                n_order = np.int64(order_categories(masses.ravel(), own, total, GINI, order))
             else:
                 n_order = np.int64(number_bins(n_bins[f], np.int64(first), order))
             left, left_mass = np.zeros(sums.shape[1]), np.zeros(n_classes, dtype=np.int64)
-            right, right_mass = sums.sum(axis=0), total.copy()
+            right, right_mass = cells.sum(axis=0), total.copy()
             outside = all_short - right[n_classes if label < 0 else label]
             for k in range(n_order):
                 bin_ = order[k]
-                if mass[bin_].sum() == 0:
+                if masses[bin_].sum() == 0:
                     continue
-                left += sums[bin_]
-                right -= sums[bin_]
-                left_mass += mass[bin_]
-                right_mass -= mass[bin_]
+                left += cells[bin_]
+                right -= cells[bin_]
+                left_mass += masses[bin_]
+                right_mass -= masses[bin_]
                 if k < first or right_mass.sum() == 0:
                     continue
                 on_left, on_right = _least(left, n_classes), _least(right, n_classes)
@@ -173,6 +195,6 @@ def list_cuts(packed, features, layout, judged, cuts, sets):
                 cuts[n, 0], cuts[n, 1], cuts[n, 2] = f, on_left, on_right
                 cuts[n, 3] = (floor - short) * factor
                 cuts[n, 4] = purity_of(left_mass, right_mass)
-                write_set(order, k + 1, 0, own, shape, mass, sets[n])
+                write_set(order, k + 1, 0, own, shape, masses, sets[n])
                 n += 1
     return n

@@ -10,12 +10,11 @@ quasi-concave (Theorem 3 of Zhai, Xia & Wang 2014, where it is right: on either 
 import numpy as np
 
 from steadyboost.trees.jit import inlined, inner, kernel, shared
-from steadyboost.trees.sharded import Run, one_by_one
 
 FEW = 32  # values that are sorted
 BUCKETS = 512
-FIRST_PROBE = 64  # the optimum is mostly in this part of the bracket
-SOME = 2**14  # rows that tell about where it is
+FIRST_PART = 64  # the optimum is mostly in this part of the bracket
+FURTHER = 4  # where it is not, as many times as far
 FLAT = 1e-12  # a slope below this is rounding
 
 
@@ -134,19 +133,19 @@ def _bottom_sums(work, n, mass, step, values, masses):
     return threshold, total, slope - falling + rising
 
 
-@inner
-def _settle(work, n, known, reach, kept):
-    """Keep the rows that may enter or leave the bottom, or bend, between the steps that are known.
+@shared
+def settle(lines, weights, known, kept):
+    """Keep the rows that may enter or leave the bottom, or bend, between two steps.
 
-    No numerator moves faster than the step, nor does the threshold. Returns how many are kept, and
-    mass, value and slope of those that are at the bottom throughout.
+    ``known`` is (both steps, one of them, the threshold there): no numerator moves faster than the
+    step, nor does the threshold. Returns how many are kept, and mass, value and slope of those that
+    are at the bottom throughout.
     """
-    level, base, way, weights = work
+    level, base, way = lines
     low, high, point, threshold = known
-    high = min(high, reach)
     band = 2 * (high - low)
     m, mass, value, slope = 0, 0.0, 0.0, 0.0
-    for k in range(n):
+    for k in range(len(weights)):
         own = numerator(level[k], base[k], way[k], point)
         if own - band > threshold:
             continue
@@ -165,6 +164,9 @@ def _settle(work, n, known, reach, kept):
     return m, mass, value, slope
 
 
+_settle = settle.bare
+
+
 @inlined
 def _rises(total, slope, mass, divisor):
     """Whether the mean margin rises, given sum and slope of the smallest numerators."""
@@ -172,45 +174,59 @@ def _rises(total, slope, mass, divisor):
 
 
 @shared
-def climb(lines, weights, mass, scale, reach, width, known):
+def climb(work, settled, span, at, problem):
     """Algorithm 2.1: bisect [0, reach] for the step with the largest mean of bottom margins.
 
-    ``known`` is what :func:`look` has found, at one step or two. Returns the ends of the last
-    bracket and the mean margin at its beginning. As the mean is quasi-concave, a slope answers for
-    all points beyond, and rows drop out that can no longer change sides.
+    ``problem`` is (mass of the bottom, scale, reach, width of the last bracket). ``work`` and
+    ``settled`` are what :func:`settle` made of all rows for a ``span``, and ``at`` is where they
+    were looked at. The mean rises where the span begins, if that is not 0, and falls where it ends,
+    if that is not the reach. Returns the ends of the last bracket and the mean margin at its
+    beginning. As the mean is quasi-concave, a slope answers for all points beyond, and rows drop
+    out that can no longer change sides.
     """
-    n = len(weights)
-    level, base, way = lines
-    work = (np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+    mass, scale, reach, width = problem
+    n, mass_settled, value, steep = settled
     values, masses = np.empty(n), np.empty(n)
-    rising_at, falling_at, settled_at, threshold = known
-    n_work, mass_settled, settled, slope_settled = _settle(
-        (level, base, way, weights), n, known, reach, work
-    )
+    rising_at, falling_at = span[0], span[1] if span[1] < reach else np.inf
     begin, end = 0.0, reach
     while end - begin >= width:
         q = (begin + end) / 2
         if rising_at < q < falling_at:
             left = mass - mass_settled
-            threshold, total, slope = _bottom_sums(work, n_work, left, q, values, masses)
-            settled += slope_settled * (q - settled_at)
-            if _rises(total + settled, slope + slope_settled, mass, scale + q):
+            threshold, total, slope = _bottom_sums(work, n, left, q, values, masses)
+            value += steep * (q - at)
+            if _rises(total + value, slope + steep, mass, scale + q):
                 rising_at = q
             else:
                 falling_at = q
-            now = (rising_at, falling_at, q, threshold)
-            n_work, more, value, steep = _settle(work, n_work, now, reach, work)
-            mass_settled, settled, slope_settled, settled_at = (
-                mass_settled + more, settled + value, slope_settled + steep, q,
-            )  # fmt: skip
+            now = (rising_at, min(falling_at, reach), q, threshold)
+            n, more, added, turned = _settle(work[:3], work[3][:n], now, work)
+            mass_settled, value, steep, at = mass_settled + more, value + added, steep + turned, q
         elif q <= rising_at:
             begin = q
         else:
             end = q
-    total = settled + slope_settled * (begin - settled_at)
-    if n_work > 0:
-        total += _bottom_sums(work, n_work, mass - mass_settled, begin, values, masses)[1]
+    total = value + steep * (begin - at)
+    total += _bottom_sums(work, n, mass - mass_settled, begin, values, masses)[1]
     return begin, end, total / (mass * (scale + begin))
+
+
+_climb = climb.bare
+
+
+@shared
+def seek(lines, weights, problem, floor, top):
+    """As ``climb``, of all rows; ``floor`` is the threshold at 0, and ``top`` a guess."""
+    n, (mass, scale, reach, _) = len(weights), problem
+    kept, work = (np.empty(n), np.empty(n), np.empty(n), np.empty(n)), (np.empty(n), np.empty(n))
+    while True:
+        settled = _settle(lines, weights, (0.0, top, 0.0, floor), kept)
+        m, mass_settled, value, steep = settled
+        _, total, slope = _bottom_sums(kept, m, mass - mass_settled, top, *work)
+        rises = _rises(total + value + steep * top, slope + steep, mass, scale + top)
+        if top >= reach or not rises:
+            return _climb(kept, settled, (0.0, top), 0.0, problem)
+        top = min(FURTHER * top, reach)
 
 
 @shared
@@ -225,38 +241,29 @@ def bottom_mean(lines, weights, mass, scale, step):
     return mean, derivative, threshold
 
 
-_bottom_mean = bottom_mean.bare
+@kernel
+def sort_out(lines, weights, step, low, high, near):
+    """Mass, sum and slope of the numerators below ``low``; those up to ``high`` are written."""
+    level, base, way = lines
+    mass, total, slope, m = 0.0, 0.0, 0.0, 0
+    for k in range(len(weights)):
+        value = numerator(level[k], base[k], way[k], step)
+        below = weights[k] if value < low else 0.0
+        mass += below
+        total += below * value
+        slope += below * slope_after(level[k], base[k], way[k], step)
+        near[0][m], near[1][m], near[2][m], near[3][m] = level[k], base[k], way[k], weights[k]
+        m += low <= value <= high
+    return mass, total, slope, m
 
 
-@shared
-def look(lines, weights, mass, scale, point):
-    """(A step at which the mean margin rises, one at which it falls, the point, its threshold)."""
-    _, slope, threshold = _bottom_mean(lines, weights, mass, scale, point)
-    if slope * (scale + point) > FLAT:
-        return point, np.inf, point, threshold
-    return 0.0, point, point, threshold
+@kernel
+def look(work, sums, mass, scale, step):
+    """The threshold at a step, and whether the mean rises, if ``work`` has all rows near it.
 
-
-def find_step(
-    lines: tuple[np.ndarray, ...],
-    weights: np.ndarray,
-    mass: float,
-    scale: float,
-    reach: float,
-    width: float,
-    run: Run = one_by_one,
-) -> tuple[float, float, float]:
-    """As ``climb``; where there are many rows, some of them tell where to look."""
-    every = len(weights) // SOME
-    points = [reach / FIRST_PROBE]
-    if every > 1:
-        own, some = weights[::every].copy(), tuple(line[::every].copy() for line in lines)
-        share = mass * float(own.sum() / weights.sum())
-        near = find_step(some, own, share, scale, reach, width)[0]
-        spread = max(near / 8, reach / 2048)
-        points = [max(near - spread, 0.0), min(near + spread, reach)]
-    known, *more = run(lambda at: look(lines, weights, mass, scale, at), points)
-    for beyond in more:
-        rising, falling = max(known[0], beyond[0]), min(known[1], beyond[1])
-        known = (rising, falling, *(beyond[2:] if beyond[2] in (rising, falling) else known[2:]))
-    return climb(lines, weights, mass, scale, reach, width, known)
+    ``sums`` are mass, sum and slope of the rows below.
+    """
+    n = len(work[0])
+    found = _bottom_sums(work, n, mass - sums[0], step, np.empty(n), np.empty(n))
+    threshold, total, slope = found
+    return threshold, _rises(total + sums[1], slope + sums[2], mass, scale + step)

@@ -59,6 +59,15 @@ def contains(left_set, bin_):
     return np.int64((left_set[bin_ >> 5] >> np.uint32(bin_ & 31)) & np.uint32(1))
 
 
+@inner
+def _write_set(order, length, left_set):
+    """The first bins of the order as a set."""
+    for word in range(SET_WORDS):
+        left_set[word] = 0
+    for k in range(length):
+        include(order[k], left_set)
+
+
 @inlined
 def number_bins(n_bins, missing_first, order):
     """Write the bins in their order, the missing one before them if it goes left."""
@@ -86,6 +95,40 @@ def _order_bins(hist, base, shape, categorical, feature, missing_first, total, c
     return number_bins(n_bins, missing_first, order)
 
 
+@inlined
+def _scan_two(hist, base, n_bins, missing_first, total, min_mass, best_score):
+    """As a pass of _search for GINI and two channels: the best score, and how many bins move.
+
+    None do if none is better than ``best_score``. Sums stay in registers, which takes a third of
+    the time.
+    """
+    zero, one, length = np.int64(0), np.int64(0), np.int64(0)
+    if missing_first:
+        zero, one = hist[2 * (base + n_bins)], hist[2 * (base + n_bins) + 1]
+        if zero | one == 0:
+            return best_score, length
+    for b in range(n_bins):
+        at = np.uint64(2 * (base + b))
+        own_zero, own_one = hist[at], hist[at + np.uint64(1)]
+        if own_zero | own_one == 0:
+            continue
+        zero += own_zero
+        one += own_one
+        other_zero, other_one = total[0] - zero, total[1] - one
+        if zero + one < min_mass:
+            continue
+        if other_zero + other_one < min_mass:
+            break
+        score = np.float64(zero) * np.float64(zero) + np.float64(one) * np.float64(one)
+        score /= np.float64(zero + one)
+        squares = np.float64(other_zero) * np.float64(other_zero)
+        squares += np.float64(other_one) * np.float64(other_one)
+        score += squares / np.float64(other_zero + other_one)
+        if score > best_score:
+            best_score, length = score, np.int64(b + 1 + missing_first)
+    return best_score, length
+
+
 @inner
 def _search(hist, features, layout, total, total_count, rule, order, sides, left_set):
     """Best split over ``features``: (score of both sides, feature or -1, with its left set).
@@ -103,10 +146,18 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
     n_channels, tail = len(total), offsets[-1] * len(total)
     left, right = sides[0], sides[1]
     best_score, best_feature = -np.inf, np.int64(-1)
+    two = criterion == GINI and n_channels == 2 and len(hist) == tail
     for f in features:
         base, length, missing_first = offsets[f], np.int64(0), np.int64(0)
         is_categorical, shape = _is_categorical(categorical, f), (n_bins[f], has_missing[f])
         for first in range(1 + (has_missing[f] and not is_categorical)):
+            if two and not is_categorical:
+                best_score, n_moved = _scan_two(
+                    hist, base, n_bins[f], np.int64(first), total, min_mass, best_score
+                )
+                if n_moved > 0:
+                    length, missing_first = n_moved, np.int64(first)
+                continue
             n_order = _order_bins(
                 hist, base, shape, categorical, f, np.int64(first), total, criterion, order
             )
@@ -152,10 +203,7 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
             best_feature = f
             if not is_categorical:
                 number_bins(n_bins[f], missing_first, order)
-            for word in range(SET_WORDS):
-                left_set[word] = 0
-            for k in range(length):
-                include(order[k], left_set)
+            _write_set(order, length, left_set)
     return best_score, best_feature
 
 

@@ -1,5 +1,6 @@
-"""How each row stands: its own score against the best two others, and where votes turn it."""
+"""How each row stands: its own score against the best two others."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -7,62 +8,19 @@ import numpy as np
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.histogram import sum_labels
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.linesearch import NEVER, breakpoint_of, stand
+from steadyboost.trees.joint import NOT_JOINED, Joint, pays, split_joint
+from steadyboost.trees.linesearch import rivals, stand
 from steadyboost.trees.margin_search import bottom_threshold
 from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import SMALL, one_by_one, parts
+from steadyboost.trees.tree import SMALL, Space, one_by_one, parts
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
+SOME = 2**14  # rows that tell about where the bottom ends
+STRETCHES = 8  # of many rows, whose sums are added up
+
+Columns = tuple[np.ndarray, ...]  # packed bins, places in them, where the bins of each begin
 
 _bottom_threshold = bottom_threshold.bare
-
-
-@kernel
-def all_breakpoints(scores, y, standing, rows, out):
-    """Breakpoints of the listed rows for every vote; how many there are."""
-    own, first, second, best = standing
-    n = 0
-    for i in rows:
-        for c in range(scores.shape[1]):
-            point = breakpoint_of(
-                scores[i, c], own[i], first[i], second[i], c == y[i], c == best[i]
-            )
-            if point < NEVER:
-                out[n] = point
-                n += 1
-    return n
-
-
-def padded(edges: np.ndarray) -> np.ndarray:
-    """Filled up with inf to a power of two that is larger than their number."""
-    out = np.full(1 << len(edges).bit_length(), np.inf)
-    out[: len(edges)] = edges
-    return out
-
-
-@kernel
-def find_positions(scores, y, standing, edges, n_edges, width, start, positions):
-    """For each label and row, the first interval in which a vote has turned the row.
-
-    Interval j begins at the (j - 1)-th of the padded edges; ``n_edges + 1`` stands for beyond, and
-    the next number for rows that stay wrong. ``start`` is the number of the first row.
-    """
-    own, first, second, best = standing
-    for i in range(len(y)):
-        row = np.uint64(i)
-        for c in range(scores.shape[1]):
-            point = breakpoint_of(
-                scores[row, np.uint64(c)], own[row], first[row], second[row],
-                c == y[row], c == best[row],
-            )  # fmt: skip
-            at = np.uint64(n_edges + 1)
-            if point < NEVER:
-                at, half = np.uint64(0), np.uint64(len(edges) >> 1)
-                while half > 0:
-                    below = edges[at + half - np.uint64(1)] < point - width
-                    at += half if below else np.uint64(0)
-                    half >>= np.uint64(1)
-            positions[np.uint64(c), np.uint64(start + i)] = at + np.uint64(1)
 
 
 @dataclass(frozen=True)
@@ -92,15 +50,46 @@ class Sample:
         """Of two parts, as a share of all rows; rounded, so that equal splits tie."""
         return -round(purity / float(self.whole.sum()), 12)
 
+    def columns(self, features: np.ndarray) -> Columns:
+        """The bins of neighbouring features, of all rows."""
+        packed, places, layout, _ = self.binned.group(features)
+        offsets = layout[0][places[0] : places[-1] + 2]
+        return packed, places, offsets - offsets[0]
+
+    def joined(self, single: Columns, n_rows: int, n_channels: int) -> tuple[Columns, Joint]:
+        """What to add up: columns that join several of the single ones, where that pays."""
+        packed, columns, starts, members = joint = self.binned.joint(self.n_classes)
+        saved, n_cells = len(single[1]) - len(columns), int(starts[-1]) * n_channels
+        if len(members) == len(single[1]) and pays(n_rows, saved, n_cells):
+            return (packed, columns, starts), joint
+        return single, NOT_JOINED
+
+    def stretches(self, n_rows: int) -> list[slice]:
+        """Rows to be added up at a time: the same ones for any number of threads."""
+        return parts(n_rows, STRETCHES if n_rows * self.n_classes >= SMALL else 1)
+
+    def sum_stretches(
+        self,
+        add_up: Callable[[Columns, np.ndarray], np.ndarray],
+        single: Columns,
+        rows: np.ndarray,
+        n_channels: int,
+    ) -> np.ndarray:
+        """Sums by bin."""
+        read, joint = self.joined(single, len(rows), n_channels)
+        found = self.run(lambda at: add_up(read, rows[at]), self.stretches(len(rows)))
+        sums = found[0] if len(found) == 1 else np.sum(found, axis=0)
+        return split_joint(joint, sums, single[2]) if len(joint[3]) else sums
+
     @property
     def n_parts(self) -> int:
         large = len(self.y) * self.n_classes >= SMALL
         return self.n_threads if large else 1
 
     def groups(self, cells_per_bin: int) -> list[np.ndarray]:
-        """Features in groups: one or more per thread, with histograms of a bounded size."""
+        """Features in groups, with histograms of a bounded size."""
         n_cells = int(self.binned.offsets[-1]) * cells_per_bin
-        n_groups = max(self.n_parts, -(-n_cells // GROUP_CELLS), self.binned.n_groups)
+        n_groups = max(-(-n_cells // GROUP_CELLS), self.binned.n_groups)
         groups = np.array_split(np.arange(self.binned.n_features), n_groups)
         return [group for group in groups if len(group)]
 
@@ -112,16 +101,50 @@ class Standing:
         self.scores = scores
         n = len(scores)
         self.arrays = (*(np.empty(n) for _ in range(3)), np.empty(n, dtype=np.int64))
-        self.parts = parts(n, sample.n_parts)
+        self.sample, self.parts = sample, parts(n, sample.n_parts)
         sample.run(lambda at: stand(scores[at], sample.y[at], *self.at(at)), self.parts)
+        self.gaps = self.arrays[0] - self.arrays[1]  # numerators of the margins
+        self.space = Space()
 
     def at(self, rows: slice) -> tuple[np.ndarray, ...]:
         return tuple(array[rows] for array in self.arrays)
 
-    @property
-    def gaps(self) -> np.ndarray:
-        """Numerators of the margins."""
-        return self.arrays[0] - self.arrays[1]
+    def move(self, votes: np.ndarray, step: float) -> None:
+        """Add a step to the scores of the named labels."""
+        y = self.sample.y
+        self.sample.run(
+            lambda at: _move(self.scores[at], y[at], votes[at], step, self.at(at), self.gaps[at]),
+            self.parts,
+        )
+
+    def _near_floor(self, mass: float) -> tuple[float, float]:
+        """Two values between which the bottom's largest numerator probably is, by some rows."""
+        weights, every = self.sample.weights, len(self.gaps) // SOME
+        if every < 2:
+            return -np.inf, np.inf
+        some, own = self.gaps[::every], weights[::every]
+        share = mass * float(own.sum() / weights.sum())
+        return floor_of(some, own, 0.95 * share), floor_of(some, own, 1.05 * share)
+
+    def bottom(self, mass: float) -> tuple[int, float, float]:
+        """Integer weight of the rows that are right; the bottom's largest numerator, its sum."""
+        return self._bottom(mass, *self._near_floor(mass))
+
+    def _bottom(self, mass: float, low: float, high: float) -> tuple[int, float, float]:
+        weights, whole = self.sample.weights, self.sample.whole
+
+        def sort_out(at: slice) -> tuple:
+            near = np.empty(at.stop - at.start + 1), np.empty(at.stop - at.start + 1)
+            *sums, m = _sort_out(self.gaps[at], weights[at], whole[at], low, high, *near)
+            return *sums, near[0][:m], near[1][:m]
+
+        found = self.sample.run(sort_out, self.sample.stretches(len(self.gaps)))
+        right, below, total = (sum(own[k] for own in found) for k in range(3))
+        values, masses = (np.concatenate([own[k] for own in found]) for k in (3, 4))
+        if low > -np.inf and not below < mass <= below + masses.sum():
+            return self._bottom(mass, -np.inf, np.inf)
+        floor, rest = _bottom_of(values, masses, mass - below)
+        return int(right), float(floor), float(total + rest)
 
 
 @kernel
@@ -141,20 +164,59 @@ def bottom_edges(scores, y, standing, rows, shares, out):
 
 
 @kernel
-def right_and_bottom(gaps, weights, whole, mass):
-    """Integer weight of the rows that are right; the bottom's largest numerator, and its sum."""
-    n, right = len(gaps), np.int64(0)
-    values, masses = np.empty(n), np.empty(n)
-    for i in range(n):
-        right += whole[i] if gaps[i] > 0 else 0
-        values[i], masses[i] = gaps[i], weights[i]
-    floor = _bottom_threshold(values, masses, n, mass)
+def _move(scores, y, votes, step, standing, gaps):
+    """Add a step to the scores of the named labels; only what follows from them changes."""
+    own, first, second, best = standing
+    for i in range(len(y)):
+        row, vote = np.uint64(i), np.int64(votes[i])
+        before = scores[row, np.uint64(vote)]
+        value = before + step
+        scores[row, np.uint64(vote)] = value
+        if vote == y[row]:
+            own[row] = value
+        elif step < 0:
+            if before >= second[row]:
+                first[row], second[row], best[row] = rivals(scores, i, np.int64(y[row]))
+        elif vote == best[row]:
+            first[row] = value
+        elif value >= first[row]:
+            if value > first[row] or vote < best[row]:
+                best[row] = vote
+            first[row], second[row] = value, first[row]
+        elif value > second[row]:
+            second[row] = value
+        gaps[row] = own[row] - first[row]
+
+
+@kernel
+def _sort_out(gaps, weights, whole, low, high, values, masses):
+    """(Integer weight of rows that are right; mass and sum of gaps below ``low``; rows up to high).
+
+    The gaps and weights of the latter are written.
+    """
+    right, mass, total, m = np.int64(0), 0.0, 0.0, 0
+    for i in range(len(gaps)):
+        gap, weight = gaps[i], weights[i]
+        right += whole[i] if gap > 0 else 0
+        below = weight if gap < low else 0.0
+        mass += below
+        total += below * gap
+        values[m], masses[m] = gap, weight
+        m += low <= gap <= high
+    return right, mass, total, m
+
+
+@kernel
+def _bottom_of(values, masses, mass):
+    """The largest of the smallest values with this mass, and their sum."""
+    n = len(values)
+    floor = _bottom_threshold(values.copy(), masses.copy(), n, mass)
     total, left = 0.0, mass
     for i in range(n):
-        own = weights[i] if gaps[i] < floor else 0.0
-        total += own * gaps[i]
+        own = masses[i] if values[i] < floor else 0.0
+        total += own * values[i]
         left -= own
-    return right, floor, total + left * floor
+    return floor, total + left * floor
 
 
 def floor_of(gaps: np.ndarray, weights: np.ndarray, mass: float) -> float:
@@ -175,26 +237,3 @@ def bottom_shares(gaps, weights, mass, floor):
         if gaps[i] <= floor:
             out[i] = weights[i] if gaps[i] < floor else part * weights[i]
     return out
-
-
-def exponential_losses(sample: Sample, standing: Standing) -> tuple[np.ndarray, np.ndarray]:
-    """``w exp(a(l) - a(y))`` of each wrong label and 0 for the own one, and its sum over labels.
-
-    Both are shares of the whole sum.
-    """
-    scores, y = standing.scores, sample.y
-    other, total = np.empty(scores.shape), np.empty(len(scores))
-    shift = -standing.gaps.min()
-
-    def raise_part(at: slice) -> None:
-        own, labels = other[at], y[at]
-        np.subtract(scores[at], (standing.arrays[0][at] + shift)[:, None], out=own)
-        np.exp(own, out=own)
-        own *= sample.weights[at][:, None]
-        own[np.arange(len(labels)), labels] = 0.0
-        total[at] = own.sum(axis=1)
-
-    sample.run(raise_part, standing.parts)
-    share = 1 / total.sum()
-    sample.run(lambda at: np.multiply(other[at], share, out=other[at]), standing.parts)
-    return other, total * share

@@ -1,14 +1,19 @@
-"""The commands ``steadyboost reproduce`` and ``steadyboost data``."""
+"""The command ``steadyboost reproduce``."""
 
 from __future__ import annotations
 
 import os
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from steadyboost.cli.options import Html
+from steadyboost.cli.outputs import check_outputs, refuse
+from steadyboost.cli.printing import console
+from steadyboost.cli.shell import INTERRUPTED, Failure
 from steadyboost.core.files import write_whole
 
 if TYPE_CHECKING:
@@ -16,15 +21,12 @@ if TYPE_CHECKING:
     from steadyboost.experiments.run import Session
     from steadyboost.experiments.tables import Report
 
-INTERRUPTED = 130
-
 Names = Annotated[
     list[str] | None,
     typer.Argument(help="Experiments such as 000/table-3, papers such as 000, or all."),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="A small version, in minutes, marked so.")]
 Jobs = Annotated[int, typer.Option(min=0, help="Processes; 0 for one per processor.")]
-Html = Annotated[Path | None, typer.Option(help="Write one self-contained page to this file.")]
 Docs = Annotated[Path | None, typer.Option(help="Write the Markdown page to this file.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Write the tables as CSV to the output folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Write all as JSON to the output folder.")]
@@ -36,6 +38,7 @@ Repeats = Annotated[int | None, typer.Option(min=1, help="Only so many repeats o
 Skip = Annotated[list[str] | None, typer.Option(help="Leave out a data set; may be repeated.")]
 Cached = Annotated[bool, typer.Option("--cached", help="Run nothing; show what there is.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what was run before.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
 def reproduce(
@@ -52,13 +55,16 @@ def reproduce(
     skip: Skip = None,
     cached: Cached = False,
     fresh: Fresh = False,
+    force: Force = False,
 ) -> None:
     """Run the tables and figures of the papers again; without a name, list them."""
     if not names:
         show_list()
         return
     experiments = chosen(names, quick, repeats)
-    check_files(html, docs)
+    check_outputs(force, html=(html, ".html"), docs=(docs, ".md"))
+    formats = ["csv"] * csv + ["json"] * json
+    check_records(experiments, output, formats, force)
     session = start(experiments, cache, tuple(skip or ()), fresh)
     if not cached:
         run(session, jobs or os.cpu_count() or 1)
@@ -66,12 +72,13 @@ def reproduce(
     show(reports)
     command = command_of(names, quick, repeats, skip or []) + " --cached" * cached
     write_pages(reports, command, html, docs)
-    write_records(reports, output, csv, json)
+    write_records(reports, output, formats)
+    if session.failures:
+        raise Failure(f"{len(session.failures):,} runs failed; the reasons are below the tables.")
 
 
 def show_list() -> None:
     """All experiments, by name."""
-    from rich.console import Console
     from rich.table import Table
 
     from steadyboost.experiments.reading import papers
@@ -85,7 +92,7 @@ def show_list() -> None:
             runs = max(e.protocol_of(data).n_runs for data in e.data)
             size = f"{len(e.data)} x {len(e.methods)} x {runs}"
             grid.add_row(e.name, e.title, "cannot be run: no data" if missing else size)
-    Console().print(grid)
+    console().print(grid)
 
 
 def chosen(names: list[str], quick: bool, repeats: int | None) -> list[Experiment]:
@@ -102,21 +109,6 @@ def chosen(names: list[str], quick: bool, repeats: int | None) -> list[Experimen
     if repeats:
         experiments = [with_repeats(experiment, repeats) for experiment in experiments]
     return experiments
-
-
-def check_files(html: Path | None, docs: Path | None) -> None:
-    """Refuse before the work is done, not after."""
-    for path, option, suffix in ((html, "--html", ".html"), (docs, "--docs", ".md")):
-        if path is None:
-            continue
-        if path.suffix.lower() != suffix:
-            refuse(option, f"{path} does not end in {suffix}.")
-        if not path.parent.is_dir():
-            refuse(option, f"the folder {path.parent} does not exist.")
-
-
-def refuse(option: str, reason: str) -> NoReturn:
-    raise typer.BadParameter(reason, param_hint=f"'{option}'")
 
 
 def start(
@@ -136,30 +128,26 @@ def run(session: Session, jobs: int) -> None:
     """Run what is waiting; an interrupt says how to go on."""
     from rich.console import Console
 
-    console = Console(stderr=True)
+    errors = Console(stderr=True, markup=False)
     try:
-        session.run(jobs, console)
+        session.run(jobs, errors)
     except KeyboardInterrupt:
         left = len(session.waiting())
-        console.print(f"Interrupted: {left} cells are left; the same command goes on from here.")
+        errors.print(f"Interrupted: {left} cells are left; the same command goes on from here.")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def show(reports: list[Report]) -> None:
     """Tables and verdicts, in the terminal."""
-    from rich.console import Console
-
     from steadyboost.experiments.tables import terminal_lines, terminal_table, title
 
-    console = Console()
-    if not console.is_terminal:
-        console = Console(width=140)
+    page = console()
     for report in reports:
-        console.print(title(report.experiment), style="bold", highlight=False)
-        console.print(terminal_table(report))
+        page.print(title(report.experiment), style="bold")
+        page.print(terminal_table(report))
         for line in terminal_lines(report):
-            console.print(line)
-        console.print()
+            page.print(line)
+        page.print()
 
 
 def command_of(names: list[str], quick: bool, repeats: int | None, skip: list[str]) -> str:
@@ -184,39 +172,31 @@ def write_pages(reports: list[Report], command: str, html: Path | None, docs: Pa
         typer.echo(f"Page: {docs}")
 
 
-def write_records(reports: list[Report], output: Path, csv: bool, json: bool) -> None:
+def write_records(reports: list[Report], output: Path, formats: list[str]) -> None:
     """A file per experiment and format."""
     from steadyboost.experiments.records import as_csv, as_json
 
-    kinds = [("csv", as_csv)] * csv + [("json", as_json)] * json
-    if kinds:
+    contents = {"csv": as_csv, "json": as_json}
+    if formats:
         output.mkdir(parents=True, exist_ok=True)
     for report in reports:
-        for suffix, content in kinds:
-            file = output / f"{report.experiment.name.replace('/', '-')}.{suffix}"
-            write_whole(file, content(report))
+        for suffix in formats:
+            file = record_file(output, report.experiment, suffix)
+            write_whole(file, contents[suffix](report))
             typer.echo(f"Results: {file}")
 
 
-def data() -> None:
-    """List the data sets: whether they can be had here, from where, and what to do if not."""
-    from rich.console import Console
-    from rich.table import Table
+def record_file(folder: Path, experiment: Experiment, suffix: str) -> Path:
+    return folder / f"{experiment.name.replace('/', '-')}.{suffix}"
 
-    from steadyboost.datasets import available
-    from steadyboost.experiments.reading import papers
 
-    users: dict[str, set[str]] = {}
-    for paper in papers():
-        for experiment in paper.experiments:
-            for choice in experiment.data:
-                users.setdefault(choice.set, set()).add(paper.id)
-    grid = Table()
-    for title in ("data set", "rows x columns, classes", "papers", "from", "what to do"):
-        grid.add_column(title, overflow="fold")
-    for record in available():
-        size = f"{record.rows:,} x {record.columns}, {record.classes}"
-        used = " ".join(sorted(users.get(record.name, ())))
-        grid.add_row(record.name, size, used, record.source or "not available", record.remedy)
-    console = Console()
-    (console if console.is_terminal else Console(width=140)).print(grid)
+def check_records(
+    experiments: list[Experiment], output: Path, formats: list[str], force: bool
+) -> None:
+    """Refuse before the work is done, not after."""
+    if formats and output.exists() and not output.is_dir():
+        refuse("--output", f"{output} is not a folder.")
+    for experiment, suffix in product(experiments, formats):
+        file = record_file(output, experiment, suffix)
+        if file.exists() and not force:
+            refuse("--output", f"{file} exists; pass --force to replace it.")
