@@ -161,13 +161,8 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             return dask_room().fit(self, X, y, sample_weight, held_out, costs)
         X = check_table(self, X, reset=not going_on)
         labels = check_labels(y, X, self.takes_label_sets)
-        sample = Sample(
-            X,
-            labels,
-            check_weights(sample_weight, X),
-            self.check_costs(costs, labels),
-            np.arange(len(labels)),
-        )
+        weights, costs = check_weights(sample_weight, X), self.check_costs(costs, labels)
+        sample = Sample(X, labels, weights, costs, np.arange(len(labels)))
         learner = self._learner()
         if not going_on:
             self._seed = seed_from(self.random_state)

@@ -287,16 +287,11 @@ class Stump(Tree):
         max_features: int | float | str | None = None,
         max_samples: float | None = None,
     ):
-        self.min_samples_leaf = min_samples_leaf
-        self.min_weight_leaf = min_weight_leaf
-        self.criterion = criterion
-        self.max_features = max_features
-        self.max_samples = max_samples
-
-    def growth(self) -> Growth:
-        return Growth(
-            self.criterion,
+        super().__init__(
             max_depth=1,
-            min_samples_leaf=self.min_samples_leaf,
-            min_weight_leaf=self.min_weight_leaf,
+            min_samples_leaf=min_samples_leaf,
+            min_weight_leaf=min_weight_leaf,
+            criterion=criterion,
+            max_features=max_features,
+            max_samples=max_samples,
         )
