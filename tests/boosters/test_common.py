@@ -678,7 +678,7 @@ def test_features_that_say_nothing_give_a_usable_model(booster, learner, k):
 def test_two_and_three_hundred_classes(booster, k, resample):
     X = np.random.default_rng(0).normal(size=(3 * k, 4))
     y = np.arange(3 * k) % k
-    model = quiet(make(booster, n_estimators=25 if k == 2 else 5, resample=resample).fit, X, y)
+    model = quiet(make(booster, n_estimators=25 if k == 2 else 9, resample=resample).fit, X, y)
     assert_usable(model, X)
 
 

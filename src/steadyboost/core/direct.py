@@ -218,8 +218,8 @@ class DirectSearch:
 
     def ascend(self, round_: "Round") -> Move:
         """Phase II: a hypothesis, and the step of the largest bottom margin, plus epsilon."""
-        direct, weights = self.direct, self.sample.weights
-        shares = bottom_shares(self.standing.gaps, weights, direct.bottom, self.floor)
+        direct, rows = self.direct, (self.standing.gaps, self.sample.weights)
+        shares = bottom_shares(*rows, direct.bottom, self.floor, self.sample.run)
         if direct.tree is None:
             found = self.ask(shares, round_)
         elif direct.gradient:
@@ -255,13 +255,15 @@ class DirectSearch:
         if self.run.booster.resample:
             shares = round_.draw_counts(self.run.rows, question.weights).astype(float)
         rows = np.flatnonzero(shares)
-        edges = np.empty((len(rows), sample.n_classes + 1))
+        edges = np.empty((len(rows), sample.n_classes + 1), dtype=np.int64)
+        # A power of two: whole weights stay whole, and equal splits equal.
+        whole = 2.0 ** float(np.ceil(np.log2(edges.shape[1] * shares.sum())))
         of = self.scores, sample.y, self.standing.arrays
         spans = parts(len(rows), sample.n_parts)
-        sample.run(lambda at: bottom_edges(*of, rows[at], shares, edges[at]), spans)
+        sample.run(lambda at: bottom_edges(*of, rows[at], shares, whole, edges[at]), spans)
         tree, _ = grow_tree(
             sample.binned.take(rows),
-            Sums.of_channels(edges),
+            Sums.of_fixed(edges, whole),
             growth,
             n_shards=sample.n_threads,
             run=sample.run,

@@ -15,7 +15,7 @@ TURNS_PAY = 8  # additions made cheaper for each cell that has to be moved
 
 
 @inlined
-def _factors(total):
+def factors(total):
     """Two factors that make 2**60 of ``total``: one alone might overflow."""
     lift = 2.0**600 if total < 1e-200 else 1.0
     return lift, 2.0**60 / (total * lift) if total > 0 else 0.0
@@ -33,7 +33,7 @@ def rounded(total):
 @kernel
 def to_fixed_point(values, total, out):
     """Integers proportional to ``values``, scaled so that ``total`` becomes 2**60."""
-    lift, factor = _factors(total)
+    lift, factor = factors(total)
     for i in range(len(values)):
         out[i] = np.int64(np.rint(values[i] * lift * factor))
 
@@ -46,7 +46,7 @@ def fix_weights(weights, labels, total, out, lanes):
     before: with four cells per label it seldom has to. Conversion is a loop of its own because
     several numbers are converted at a time then.
     """
-    lift, factor = _factors(total)
+    lift, factor = factors(total)
     for start in range(0, len(weights), FIXED_ROWS):
         at = slice(start, start + FIXED_ROWS)
         values, fixed, own = weights[at], out[at], labels[at]

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.histogram import sum_labels
+from steadyboost.trees.histogram import factors, sum_labels
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.joint import NOT_JOINED, Joint, pays, split_joint
 from steadyboost.trees.linesearch import rivals, stand
 from steadyboost.trees.margin_search import bottom_threshold
 from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import SMALL, Space, one_by_one, parts
+from steadyboost.trees.tree import SMALL, STRETCH, Space, one_by_one, parts
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
 SOME = 2**14  # rows that tell about where the bottom ends
@@ -148,19 +148,21 @@ class Standing:
 
 
 @kernel
-def bottom_edges(scores, y, standing, rows, shares, out):
+def bottom_edges(scores, y, standing, rows, shares, whole, out):
     """What naming each label is worth in the listed rows; the last column is the rows' mass.
 
-    The own label is worth a row's share, and each of its best rivals costs as much.
+    The own label is worth a row's share, and each of its best rivals costs as much; in fixed point,
+    where 2**60 stands for ``whole``.
     """
     first = standing[1]
     n_classes = scores.shape[1]
+    lift, factor = factors(whole)
     for j in range(len(rows)):
         i = rows[j]
+        share = np.int64(np.rint(shares[i] * lift * factor))
         for k in range(n_classes):
-            rival = k != y[i] and scores[i, k] == first[i]
-            out[j, k] = shares[i] if k == y[i] else (-shares[i] if rival else 0.0)
-        out[j, n_classes] = shares[i]
+            out[j, k] = -share if scores[i, k] == first[i] else 0
+        out[j, y[i]], out[j, n_classes] = share, share
 
 
 @kernel
@@ -224,16 +226,29 @@ def floor_of(gaps: np.ndarray, weights: np.ndarray, mass: float) -> float:
     return float(bottom_threshold(gaps.copy(), weights.copy(), len(gaps), mass))
 
 
-@kernel
-def bottom_shares(gaps, weights, mass, floor):
+def bottom_shares(
+    gaps: np.ndarray, weights: np.ndarray, mass: float, floor: float, run: Run = one_by_one
+) -> np.ndarray:
     """How much of each row's weight is at the bottom; rows that tie share the last places."""
+    spans, out = parts(len(gaps), -(-len(gaps) // STRETCH)), np.empty(len(gaps))
+    below, tied = np.sum(run(lambda at: _masses(gaps[at], weights[at], floor), spans), axis=0)
+    part = min(1.0, (mass - below) / tied)
+    run(lambda at: _share(gaps[at], weights[at], floor, part, out[at]), spans)
+    return out
+
+
+@kernel
+def _masses(gaps, weights, floor):
+    """Mass of the rows below the floor, and of those on it."""
     below, tied = 0.0, 0.0
     for i in range(len(gaps)):
         below += weights[i] if gaps[i] < floor else 0.0
         tied += weights[i] if gaps[i] == floor else 0.0
-    part = min(1.0, (mass - below) / tied)
-    out = np.zeros(len(gaps))
+    return below, tied
+
+
+@kernel
+def _share(gaps, weights, floor, part, out):
     for i in range(len(gaps)):
-        if gaps[i] <= floor:
-            out[i] = weights[i] if gaps[i] < floor else part * weights[i]
-    return out
+        own = weights[i]
+        out[i] = own if gaps[i] < floor else (part * own if gaps[i] == floor else 0.0)

@@ -23,7 +23,7 @@ from steadyboost.trees.sharded import Run, one_by_one
 SOME = 2**14  # rows that tell about where it is
 STRETCH = 2**15  # rows that are looked at a time
 FIRST_WIDTH = 1 / 32  # of the step that some rows have found: how far from it to look first
-MOST_LOOKS = 4  # after which the rest is quick
+MOST_LOOKS = 2  # after which the rest is quick
 
 Lines = tuple[np.ndarray, ...]
 Problem = tuple[float, float, float, float]  # mass of the bottom, scale, reach, width

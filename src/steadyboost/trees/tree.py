@@ -191,8 +191,13 @@ class Sums:
         values, fixed = channels.ravel(), np.empty(channels.size, dtype=np.int64)
         whole = float(rounded(absolute_total(values) if total is None else total))
         to_fixed_point(values, whole, fixed)
+        return cls.of_fixed(fixed.reshape(channels.shape), whole)
+
+    @classmethod
+    def of_fixed(cls, channels: np.ndarray, whole: float) -> "Sums":
+        """As ``of_channels``, of integers that are parts of 2**60, which stands for ``whole``."""
         nothing = np.empty(0, dtype=np.int64)
-        return cls(nothing.astype(np.int32), nothing, fixed.reshape(channels.shape), whole)
+        return cls(nothing.astype(np.int32), nothing, channels, whole)
 
     @property
     def n_channels(self) -> int:
