@@ -207,3 +207,11 @@ def test_bad_input_is_named(change, complaint):
     good = {"scores": [[1.0, 0.0]], "y": [0], "votes": [1], "bottom": 1.0, "scale": 1.0}
     with pytest.raises(ValueError, match=complaint):
         maximize_margin(**{**good, **change})
+
+
+def test_a_bracket_finer_than_the_numbers_themselves_is_not_sought():
+    scores, y = np.array([[3e13, 0.0], [0.0, 2e13], [1e13, 0.0]]), np.array([0, 1, 0])
+    found = maximize_margin(scores, y, y, bottom=2, scale=3e13, tol=1e-9)  # right in every row
+    begin, end = found.bracket
+    assert 0 < end - begin < 1e-10 * end
+    assert end == 3e13

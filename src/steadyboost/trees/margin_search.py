@@ -16,6 +16,7 @@ BUCKETS = 512
 FIRST_PART = 64  # the optimum is mostly in this part of the bracket
 FURTHER = 4  # where it is not, as many times as far
 FLAT = 1e-12  # a slope below this is rounding
+FINEST = 2.0**-48  # part of the reach below which there may be no number in the middle
 
 
 @inlined
@@ -185,6 +186,7 @@ def climb(work, settled, span, at, problem):
     out that can no longer change sides.
     """
     mass, scale, reach, width = problem
+    width = max(width, reach * FINEST)
     n, mass_settled, value, steep = settled
     values, masses = np.empty(n), np.empty(n)
     rising_at, falling_at = span[0], span[1] if span[1] < reach else np.inf
