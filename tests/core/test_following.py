@@ -6,6 +6,7 @@ from sklearn.datasets import load_wine
 
 from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.callbacks import Callback
+from steadyboost.core import rows as module
 from steadyboost.core.scores import add_votes, follow_own, own_score
 from steadyboost.core.workers import Workers
 
@@ -74,12 +75,39 @@ def test_a_heir_with_other_weights_sees_all_scores():
 def test_own_scores_are_those_of_all_to_the_last_bit():
     rng = np.random.default_rng(0)
     y = rng.integers(4, size=1000).astype(np.int32)
-    scores, own = np.zeros((1000, 4), order="F"), np.zeros(1000)
+    scores, own, weights = np.zeros((1000, 4), order="F"), np.zeros(1000), np.ones(1000)
     for _ in range(20):
-        votes, points = rng.integers(4, size=1000).astype(np.int32), rng.normal(size=4)
-        add_votes(scores, votes, points, 1.0)
-        follow_own(points, votes, y, own)
+        votes, step = rng.integers(4, size=1000).astype(np.int32), rng.normal()
+        add_votes(scores, votes, np.ones(4), step)
+        follow_own(step, (np.exp(-step), 1.0), votes, y, own, weights)
     np.testing.assert_array_equal(own, own_score(scores, y))
+    np.testing.assert_allclose(weights, np.exp(-own), rtol=1e-13)
+
+
+@pytest.mark.parametrize("learning_rate", [0.1, 1])
+@pytest.mark.parametrize("lowest", [-600.0, -12.0, 0.0])
+def test_weights_that_are_multiplied_are_those_of_the_scores(learning_rate, lowest, monkeypatch):
+    """Also where some become too small on the way, and all are raised anew."""
+    monkeypatch.setattr(module, "LOWEST", lowest)
+    seen = []
+
+    class Weights(Callback):
+        def on_round(self, run):
+            seen.append(run.weights.copy())
+            return False
+
+    model = SAMMEClassifier(
+        estimator=Tree(max_depth=2),
+        n_estimators=40,
+        learning_rate=learning_rate,
+        random_state=0,
+        callbacks=[Weights()],
+    ).fit(X, Y)
+    for scores, weights in zip(model.staged_decision_function(X), seen[1:], strict=False):
+        logs = -scores[np.arange(len(Y)), Y]
+        expected = np.exp(logs - logs.max())
+        np.testing.assert_allclose(weights, expected / expected.sum(), rtol=1e-10)
+    assert len(seen) == 40
 
 
 @pytest.mark.parametrize("wrong", range(4))

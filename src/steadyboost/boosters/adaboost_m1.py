@@ -3,7 +3,7 @@
 import numpy as np
 
 from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.hooks import of_own_score
+from steadyboost.core.hooks import minus_own_score
 from steadyboost.core.scores import ROUNDING, log_odds, own_score
 from steadyboost.learners.base import Question
 
@@ -34,7 +34,7 @@ class AdaBoostM1Classifier(BoostingClassifier):
     1.0
     """
 
-    @of_own_score
+    @minus_own_score
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Right rounds multiply the weight by beta = error / (1 - error) = exp(-step)."""
         return -own_score(scores, y)

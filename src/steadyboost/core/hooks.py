@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 LogWeights = TypeVar("LogWeights", bound=Callable[..., np.ndarray])
 
 
-def of_own_score(log_weights: LogWeights) -> LogWeights:
-    """Mark ``log_weights`` that look at nothing but each row's score of its own label.
+def minus_own_score(log_weights: LogWeights) -> LogWeights:
+    """Mark ``log_weights`` that are minus each row's score of its own label.
 
     Where answers count for their own class, the loop then need not keep the other scores up to
-    date. They are the one column that is passed.
+    date, and a round multiplies weights. Own scores are the one column that is passed.
     """
-    log_weights.of_own_score = True  # type: ignore[attr-defined]
+    log_weights.minus_own_score = True  # type: ignore[attr-defined]
     return log_weights
 
 
@@ -99,18 +99,23 @@ class Hooks:
     @classmethod
     def weighs_own(cls) -> bool:
         """Whether the scores of own labels are all that weights need."""
-        return hasattr(cls.log_weights, "of_own_score") and cls.add is Hooks.add
+        plain = cls.add is Hooks.add and cls.question is Hooks.question
+        return hasattr(cls.log_weights, "minus_own_score") and plain
 
     def weigh_block(self, block: Block) -> np.ndarray:
         """Logarithms of the weights of a block of rows."""
         if block.own is not None:
-            block.follow()
             return self.log_weights(block.own[:, None], np.zeros_like(block.y))
         return self.log_weights(block.scores, block.y)
 
+    def weigh(self, rows: Rows) -> None:
+        """Bring the weights of rows up to their scores."""
+        if not rows.follow():
+            rows.weigh(self.weigh_block)
+
     def question(self, rows: Rows, round_: "Round") -> Question:
         """What the weak learner is asked; by default to name the class of weighted rows."""
-        rows.weigh(self.weigh_block)
+        self.weigh(rows)
         code = np.ones(self.n_classes_)
         return Question(rows.y, rows.weights, self.n_classes_, code, total=1.0)
 

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from steadyboost.core.history import History
 from steadyboost.core.rounds import Round, Seeds
-from steadyboost.core.rows import Block, Rows
+from steadyboost.core.rows import Block, Late, Rows
 from steadyboost.core.scores import PERFECT, weighted_error, worth
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Learner, Question
@@ -157,7 +157,8 @@ class Boosting:
                 votes = stage.answer.votes(rows.data)
                 self.add(rows, stage, votes)
                 if self.follows_own and rows is self.rows:
-                    self.follow(stage, votes)
+                    self.booster.weigh(rows)
+                    rows.late = Late(stage.step, stage.error, votes)
 
     def remember(self, stage: Stage) -> None:
         for problem, part in zip(self.problems, stage.parts, strict=True):
@@ -236,7 +237,7 @@ class Boosting:
         if self.booster.has_memory:
             self.remember(stage)
         if votes is not None and self.follows_own:
-            self.follow(stage, votes)
+            self.rows.late = Late(stage.step, stage.error, votes)
         if votes is None or self.follows_own:
             self.waiting.append(stage)
             self.last_votes = votes
@@ -260,12 +261,6 @@ class Boosting:
                 block.raised.follow(stage.code, stage.step, own)
 
         rows.each(to_block)
-
-    def follow(self, stage: Stage, votes: np.ndarray) -> None:
-        """Add a stage to the training rows' scores of their own labels, when they are weighed."""
-        for block in self.rows.blocks:
-            block.follow()
-            block.late = stage.step * stage.code, votes
 
     def catch_up(self) -> None:
         """Add the stages that wait to the scores of training rows."""

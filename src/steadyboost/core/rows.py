@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from steadyboost.learners.base import Data, Pieces, first_of, sums_before
 from steadyboost.trees.sharded import add_up
 
 BLOCK_ROWS = 65_536
+LOWEST = -600.0  # logarithm of numbers well above the least, which is exp(-708)
 
 Order = tuple[int, int]  # the number of a piece, and that of a block in it
 
@@ -37,19 +38,19 @@ class Block:
     base: np.ndarray | None  # log of the user's weights
     scores: np.ndarray
     own: np.ndarray | None = None  # scores of own labels, where these follow at once, others later
-    late: tuple[np.ndarray, np.ndarray] | None = None  # points and votes to be added to those
     raised: RaisedScores | None = None  # where a booster weighs (row, label) pairs
     memory: np.ndarray | None = None  # where a booster keeps more of a row than its scores
 
     def __len__(self) -> int:
         return len(self.y)
 
-    def follow(self) -> None:
-        """Add what is late to the scores of own labels."""
-        if self.late is not None and self.own is not None:
-            points, votes = self.late
-            follow_own(points, votes[self.rows], self.y, self.own)
-            self.late = None
+
+class Late(NamedTuple):
+    """A stage that own scores and weights do not know of yet, where answers count alike."""
+
+    step: float
+    error: float
+    votes: np.ndarray
 
 
 def stretches(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
@@ -72,6 +73,11 @@ def scale_of(raised: Sequence[tuple[float, float]] | np.ndarray) -> tuple[float,
         return raised[0]
     tops, sums = np.transpose(raised)
     return float(tops.max()), float(np.exp(tops - tops.max()) @ sums)
+
+
+def range_of(raised: list[tuple[float, float, float]]) -> tuple[float, float, float]:
+    """As that, and the smallest exponent, which each block says as well."""
+    return *scale_of([block[:2] for block in raised]), min(block[2] for block in raised)
 
 
 def nothing_waits() -> None:
@@ -104,6 +110,8 @@ class Rows:
         self.sample_weight, self.costs = weights, costs
         self.numbers, self.n_passed = numbers, len(y)
         self.catch_up: Callable[[], None] = nothing_waits
+        self.late: Late | None = None
+        self.lowest = -np.inf  # no weight has a logarithm below this
         self.weights = np.empty(len(y))
         base = None if weights is None else np.log(weights)
         self.blocks = [
@@ -198,6 +206,27 @@ class Rows:
         for block in self.blocks:
             block.own = np.zeros(len(block))
 
+    def follow(self) -> bool:
+        """Have own scores know of the stage that is late; whether the weights do as well.
+
+        They need no exponential per row: a stage multiplies them by one of two factors, and its
+        error tells by how much all must be multiplied for a sum of one. Not so if any might become
+        too small for a number that can grow again.
+        """
+        if self.late is None:
+            return False
+        (step, error, votes), self.late = self.late, None
+        scale = 1 / (error + (1 - error) * np.exp(-step))
+        factors = (float(np.exp(-step) * scale), float(scale))
+        self.lowest += np.log(scale) - max(step, 0.0)
+
+        def in_block(block: Block) -> None:
+            at = block.rows
+            follow_own(step, factors, votes[at], block.y, block.own, self.weights[at])
+
+        self.each(in_block)
+        return bool(self.lowest > LOWEST)
+
     def keep_raised(self) -> None:
         """Keep the exponentials of the scores up to date from here on."""
         for block in self.blocks:
@@ -215,17 +244,18 @@ class Rows:
         rounds neither overflow nor underflow.
         """
 
-        def raise_block(block: Block) -> tuple[float, float]:
+        def raise_block(block: Block) -> tuple[float, float, float]:
             logs = log_weights(block)
             if block.base is not None:
                 logs = logs + block.base
             top = float(logs.max())
             raised = self.weights[block.rows]
             np.exp(np.subtract(logs, top, out=raised), out=raised)
-            return top, float(raised.sum())
+            return top, float(raised.sum()), float(logs.min())
 
         raised = self.each(raise_block)
-        top, total = self.meet(raised, scale_of)
+        top, total, bottom = self.meet(raised, range_of)
+        self.lowest = bottom - top - np.log(total)
 
         def normalise(block: Block) -> None:
             self.weights[block.rows] *= np.exp(raised[block.number][0] - top) / total

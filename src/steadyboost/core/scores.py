@@ -35,10 +35,16 @@ def _add_to_own(points, votes, columns):
 
 
 @kernel
-def follow_own(points, votes, y, own):
-    """As ``add_votes``, for the scores of own labels alone; without branches, as below."""
+def follow_own(step, factors, votes, y, own, weights):
+    """Add ``step`` to the scores of own labels that were named, and multiply weights by factors.
+
+    Those are for rows that are right, and for others.
+    """
+    right, wrong = factors
     for i in range(len(votes)):
-        own[i] += points[np.uint64(votes[i])] * (votes[i] == y[i])
+        named = votes[i] == y[i]
+        own[i] += step * named
+        weights[i] *= right if named else wrong
 
 
 @kernel
