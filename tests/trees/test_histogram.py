@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference.tree_cases import pack, random_columns, sums_for, unpack
 
 from steadyboost.trees.grower import fill_histogram, subtract
-from steadyboost.trees.histogram import BLOCK, merge_range, sum_labels, to_fixed_point
+from steadyboost.trees.histogram import BLOCK, sum_labels, to_fixed_point
 from steadyboost.trees.tree import Sums
 
 WHOLE = 2**60
@@ -122,20 +122,6 @@ def test_a_histogram_minus_its_part_is_exactly_the_rest(seed, n_rows, share):
     subtract(whole, part)
     rest = by_kernel(binned, sums, np.flatnonzero(~in_part), features, True)
     np.testing.assert_array_equal(whole, rest)
-
-
-@pytest.mark.parametrize("counting", [False, True])
-def test_a_range_adds_its_own_cells_and_counts_alone(counting):
-    n_channels, n_cells = 3, 12
-    hist = np.arange(1, n_cells * (n_channels + counting) + 1)
-    out = np.full_like(hist, 1000)
-    cells = (np.int64(4), np.int64(7), np.int64(n_cells))
-    merge_range(hist, cells, n_channels, True, out)
-    merge_range(hist, cells, n_channels, False, out)
-    inside = np.zeros(len(hist), dtype=bool)
-    inside[4 * n_channels : 7 * n_channels] = True
-    inside[n_cells * n_channels :][4:7] = True
-    np.testing.assert_array_equal(out, np.where(inside, 2 * hist, 1000))
 
 
 @settings(max_examples=60, deadline=None)

@@ -14,7 +14,7 @@ from reference.tree_cases import (
     unpack,
 )
 
-from steadyboost.trees.prediction import rename, take
+from steadyboost.trees.prediction import take
 from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree
 
 
@@ -134,9 +134,3 @@ def test_take_gathers():
     out = np.empty(4, dtype=np.int32)
     take(values, places, out)
     assert out.tolist() == [9, 5, 5, 7]
-
-
-def test_rename_touches_the_listed_rows_alone():
-    out = np.array([0, 1, 2, 1], dtype=np.int32)
-    rename(np.array([4, 5, 6], dtype=np.int32), np.array([1, 2], dtype=np.int32), out)
-    assert out.tolist() == [0, 5, 6, 1]

@@ -52,8 +52,12 @@ def fix_weights(weights, labels, total, out, lanes):
         values, fixed, own = weights[at], out[at], labels[at]
         for i in range(len(own)):
             fixed[i] = np.int64(np.rint(values[i] * lift * factor))
-        for i in range(len(own)):
-            lanes[np.uint64(i & 3), np.uint64(own[i])] += fixed[i]
+        whole = len(own) - len(own) % 4
+        for i in range(0, whole, 4):
+            for lane in range(4):
+                lanes[np.uint64(lane), np.uint64(own[i + lane])] += fixed[i + lane]
+        for i in range(whole, len(own)):
+            lanes[np.uint64(0), np.uint64(own[i])] += fixed[i]
 
 
 @kernel
@@ -71,22 +75,6 @@ def absolute_total(values):
     for i in range(len(values)):
         lanes[np.uint64(i & 3)] += abs(values[i])
     return lanes[0] + lanes[1] + lanes[2] + lanes[3]
-
-
-@kernel
-def merge_range(hist, cells, n_channels, is_first, out):
-    """Add the cells from the first to the last feature of a stretch, sums and counts.
-
-    The first histogram replaces what was there.
-    """
-    first, last, n_cells = cells
-    keep = 0 if is_first else 1
-    for cell in range(first * n_channels, last * n_channels):
-        out[cell] = keep * out[cell] + hist[cell]
-    tail = n_cells * n_channels
-    if len(hist) > tail:
-        for cell in range(tail + first, tail + last):
-            out[cell] = keep * out[cell] + hist[cell]
 
 
 @inlined
@@ -108,6 +96,23 @@ def _add_four(words, labels, weights, n, offsets, bin_stride, label_stride, hist
         hist[base1 + ((word >> np.uint64(8)) & mask) * bin_stride + label] += weight
         hist[base2 + ((word >> np.uint64(16)) & mask) * bin_stride + label] += weight
         hist[base3 + (word >> np.uint64(24)) * bin_stride + label] += weight
+
+
+@inlined
+def _add_listed(column, rows, labels, weights, offsets, label_stride, hist):
+    """As ``_add_four`` of listed rows, where bins are neighbours."""
+    base0, base1 = np.uint64(offsets[0]), np.uint64(offsets[1])
+    base2, base3 = np.uint64(offsets[2]), np.uint64(offsets[3])
+    mask = np.uint64(255)
+    for k in range(len(rows)):
+        row = np.uint64(rows[k])
+        word = np.uint64(column[row])
+        label = np.uint64(labels[row]) * label_stride
+        weight = weights[row]
+        hist[base0 + (word & mask) + label] += weight
+        hist[base1 + ((word >> np.uint64(8)) & mask) + label] += weight
+        hist[base2 + ((word >> np.uint64(16)) & mask) + label] += weight
+        hist[base3 + (word >> np.uint64(24)) + label] += weight
 
 
 @inner
@@ -159,8 +164,11 @@ def add_labels(packed, features, offsets, rows, labels, weights, strides, hist):
     """Add rows that have one label and one weight each; strides are those of bins and labels.
 
     ``rows`` must ascend. A run without gaps (the root) is read in place; else words, labels and
-    weights are gathered block by block, small enough to stay in the second-level cache.
+    weights are gathered block by block, small enough to stay in the second-level cache, unless
+    there are but four columns.
     """
+    at_once = len(features) == 4 and features[0] & 3 == 0 and features[3] - features[0] == 3
+    at_once = at_once and strides[0] == np.uint64(1)
     size = min(BLOCK, len(rows))
     words = np.empty(size, dtype=np.uint32)
     own_labels = np.empty(size, dtype=labels.dtype)
@@ -170,6 +178,12 @@ def add_labels(packed, features, offsets, rows, labels, weights, strides, hist):
         m = len(block)
         first = block[0]
         in_place = block[m - 1] - first == m - 1
+        if at_once and not in_place:
+            _add_listed(
+                packed[features[0] >> 2], block, labels, weights, offsets[features[0] :],
+                strides[1], hist,
+            )  # fmt: skip
+            continue
         if in_place:
             block_labels = labels[first : first + m]
             block_weights = weights[first : first + m]

@@ -204,10 +204,3 @@ def take(values, places, out):
     """Write ``values[places]``."""
     for i in range(len(places)):
         out[i] = values[np.uint64(places[i])]
-
-
-@kernel
-def rename(names, rows, out):
-    """Replace ``out[i]`` by ``names[out[i]]`` at the listed rows."""
-    for i in rows:
-        out[np.uint64(i)] = names[np.uint64(out[np.uint64(i)])]

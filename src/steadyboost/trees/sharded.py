@@ -1,11 +1,10 @@
 """Growth over shards of rows, level by level, with the kernels of the compiled grower.
 
-A shard keeps its rows, their order by node and its own histograms; only sums and splits travel.
-Sums are integers, so the tree is the one that :func:`steadyboost.trees.grower.grow` grows on all
-rows at once, bit for bit, however the rows are dealt. Two calls per shard and level.
-
-Shards may be on several machines, whose growers do the same side by side: they meet to add up
-histograms, once a level, and one judge chooses the splits for all.
+A shard keeps its rows and their order by node; only sums and splits travel. Sums are integers, so
+the tree is the one that :func:`steadyboost.trees.grower.grow` grows on all rows at once, bit for
+bit, however the rows are dealt. Two calls per shard and level: it sends the rows of each node to
+its children and adds up those of the smaller one; then it looks for splits in a share of the
+features.
 
 Best-first growth looks ahead: on each level it splits every open node that could still be chosen,
 and chooses among them at the end.
@@ -15,25 +14,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.grower import (
-    add_children,
-    fill_histogram,
-    may_split,
-    partition,
-    settle,
-    subtract,
-)
-from steadyboost.trees.histogram import merge_range
-from steadyboost.trees.prediction import rename
+from steadyboost.trees.grower import add_children, fill_histogram, may_split, partition, settle
 from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.splitting import SET_WORDS, best_split, gain_of
 
+SAMPLE_ROWS = 256
+
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
-Meet = Callable[[Sequence[Any], Callable[[list[Any]], Any]], Any]
+Column = tuple[np.ndarray, int]  # packed bins of all rows, and its place in them
 Found = tuple[float, int, np.ndarray, np.ndarray]  # score, feature, left set and its sums
 
 
@@ -61,7 +53,7 @@ class Node:
 
 
 class Shard:
-    """Some of the rows of a training set, and their histogram to begin with."""
+    """Some of the rows of a training set."""
 
     def __init__(
         self, bins: tuple, sums: tuple, rows: np.ndarray, scratch: np.ndarray, n_channels: int
@@ -70,38 +62,43 @@ class Shard:
         self.n_channels = n_channels
         self.n_cells = int(bins[2][0][-1]) * (n_channels + (len(sums[3]) > 0))
         self.span = {0: (0, len(rows))}
-        self.hists: dict[int, np.ndarray] = {}
-        self.fill(0)
+        self.hists: dict[int, np.ndarray] = {}  # of nodes that were filled last
+        self.fill([0])
 
     def rows_of(self, node: int) -> np.ndarray:
         start, stop = self.span[node]
         return self.rows[start:stop]
 
-    def fill(self, node: int) -> None:
-        self.hists[node] = np.empty(self.n_cells, dtype=np.int64)
-        fill_histogram(self.bins, self.sums, self.rows_of(node), self.n_channels, self.hists[node])
+    def fill(self, nodes: Sequence[int]) -> None:
+        """Histograms of these nodes; those of others go."""
+        self.hists = {node: np.empty(self.n_cells, dtype=np.int64) for node in nodes}
+        for node, hist in self.hists.items():
+            fill_histogram(self.bins, self.sums, self.rows_of(node), self.n_channels, hist)
 
-    def split(self, at: int, node: Node, again: bool, last: bool, node_of_row: np.ndarray) -> None:
-        """Send a node's rows to its children; histograms of both if one may split ``again``."""
-        rows, parent = self.rows_of(at), self.hists.pop(at)
-        column = column_of(self.bins, node.feature)
+    def some_go_left(self, at: int, node: Node, column: Column) -> tuple[int, int]:
+        """How many of a sample of a node's rows go left, and how many are in it."""
+        rows, (packed, feature) = self.rows_of(at), column
+        rows = rows[:: len(rows) // SAMPLE_ROWS + 1]
+        bins = (packed[feature >> 2][rows] >> np.uint32(8 * (feature & 3))) & np.uint32(255)
+        left = (node.left_set[bins >> 5] >> (bins & 31)) & 1
+        return int(left.sum()), len(rows)
+
+    def split(self, at: int, node: Node, column: Column) -> None:
+        """Send a node's rows to its children."""
+        rows = self.rows_of(at)
         start, stop = self.span.pop(at)
-        if last:
-            settle(*column, node.left_set, rows, node.left, node_of_row)
-            return
         middle = start + partition(*column, node.left_set, rows, self.scratch)
         self.span[node.left], self.span[node.left + 1] = (start, middle), (middle, stop)
-        if again:
-            small = node.left + (middle - start > stop - middle)
-            self.fill(small)
-            subtract(parent, self.hists[small])
-            self.hists[2 * node.left + 1 - small] = parent
 
-    def settle_all(self, places: np.ndarray, node_of_row: np.ndarray) -> None:
-        """Write where each row ends, by the places of nodes in the finished tree."""
-        for node in self.span:
-            node_of_row[self.rows_of(node)] = node
-        rename(places, self.rows, node_of_row)
+    def settle_all(self, nodes: Sequence[Node], places: np.ndarray, out: np.ndarray) -> None:
+        """Write where each row ends; the rows of the deepest nodes have not been sent yet."""
+        for at in self.span:
+            node, rows = nodes[at], self.rows_of(at)
+            if node.left >= 0 and places[node.left] != places[at]:
+                column = column_of(self.bins, node.feature)
+                settle(*column, node.left_set, rows, places[node.left], out)
+            else:
+                out[rows] = places[at]
 
 
 def best_of(
@@ -113,21 +110,12 @@ def best_of(
     return score, feature, left_set, left_sums
 
 
-@dataclass(frozen=True)
-class Judge:
-    """Chooses the splits of nodes from their histograms, of which each machine has a part."""
+class Family(NamedTuple):
+    """A node that was split, and its children with fewer rows and more rows."""
 
-    features: np.ndarray
-    layout: tuple
-    totals: list[np.ndarray]
-    rule: tuple
-
-    def __call__(self, parts: list[np.ndarray]) -> list[Found]:
-        hists = add_up(parts)
-        return [
-            best_of(hist, self.features, self.layout, total, self.rule)
-            for hist, total in zip(hists, self.totals, strict=True)
-        ]
+    parent: int
+    small: int
+    large: int
 
 
 class ShardedGrowth:
@@ -138,51 +126,69 @@ class ShardedGrowth:
         self.layout = shards[0].bins[2]
         features = shards[0].bins[1]
         self.stretches = [s for s in np.array_split(features, len(shards)) if len(s)]
-        self.merged = np.empty(shards[0].n_cells, dtype=np.int64)  # a stretch each, node by node
+        self.hists: dict[int, np.ndarray] = {}  # over all shards, of nodes that may be split
         self.nodes: list[Node] = []
 
     def grow(self, tree: tuple, node_of_row: np.ndarray) -> int:
         self.nodes = [Node(tree[3][0].copy(), 0)]
         if self.may_split(0):
-            self.search([0])
+            self.search([0], [Family(-1, 0, -1)])
             while chosen := self.promising():
-                self.search(self.split(chosen, node_of_row))
+                self.search(*self.split(chosen))
         return self.assemble(tree, node_of_row)
 
     def may_split(self, at: int) -> bool:
         node = self.nodes[at]
         return may_split(node.total, node.depth, 1, self.rule[0], self.limits)
 
-    def search(self, level: Sequence[int]) -> None:
-        """Best split of each node."""
+    def search(self, level: Sequence[int], families: Sequence[Family]) -> None:
+        """Best split of each node of a level, whose histograms come from these families."""
         if not level:
             return
-        for at, (score, feature, left_set, left_sums) in zip(level, self.found(level), strict=True):
+        for parent, small, large in families:
+            self.hists[small] = self.shards[0].hists[small]
+            if large >= 0:
+                self.hists[large] = self.hists.pop(parent)
+        found = self.found(level, families)
+        for at, (score, feature, left_set, left_sums) in zip(level, found, strict=True):
             node = self.nodes[at]
             node.gain = gain_of(score, node.total, self.rule)
             if feature >= 0 and node.gain > -np.inf:
                 node.feature, node.left_set, node.left_sums = feature, left_set, left_sums
 
-    def found(self, level: Sequence[int]) -> list[Found]:
+    def found(self, level: Sequence[int], families: Sequence[Family]) -> list[Found]:
         """What is best in each node: each worker looks over its own stretch of features."""
-        stretches = self.run(lambda stretch: self.search_stretch(stretch, level), self.stretches)
+
+        def in_stretch(stretch: np.ndarray) -> list[Found]:
+            self.merge(families, stretch)
+            return [
+                best_of(self.hists[at], stretch, self.layout, self.nodes[at].total, self.rule)
+                for at in level
+            ]
+
+        stretches = self.run(in_stretch, self.stretches)
         return [max(own, key=lambda found: found[0]) for own in zip(*stretches, strict=True)]
 
-    def merge(self, at: int, stretch: np.ndarray, out: np.ndarray) -> None:
-        """Write a node's histogram of some features, over all shards."""
-        offsets, n_channels = self.layout[0], len(self.nodes[at].total)
-        cells = (offsets[stretch[0]], offsets[stretch[-1] + 1], offsets[-1])
-        for k, shard in enumerate(self.shards):
-            merge_range(shard.hists[at], cells, n_channels, k == 0, out)
+    def merge(self, families: Sequence[Family], stretch: np.ndarray) -> None:
+        """Histograms of some features, over all shards; what is not in one child is in the other.
 
-    def search_stretch(self, stretch: np.ndarray, level: Sequence[int]) -> list[Found]:
-        found = []
-        for at in level:
-            self.merge(at, stretch, self.merged)
-            found.append(
-                best_of(self.merged, stretch, self.layout, self.nodes[at].total, self.rule)
-            )
-        return found
+        The smaller child takes over the first shard's array, and the larger one its parent's.
+        """
+        first, *others = self.shards
+        for _, small, large in families:
+            for cells in self.cells(stretch):
+                own = first.hists[small][cells]
+                for shard in others:
+                    own += shard.hists[small][cells]
+                if large >= 0:
+                    self.hists[large][cells] -= own
+
+    def cells(self, stretch: np.ndarray) -> list[slice]:
+        """Those of some features: of their sums and, where rows are counted, of these."""
+        offsets, n_channels = self.layout[0], len(self.nodes[0].total)
+        first, end, tail = offsets[stretch[0]], offsets[stretch[-1] + 1], offsets[-1] * n_channels
+        sums, counts = slice(first * n_channels, end * n_channels), slice(tail + first, tail + end)
+        return [sums, counts] if self.shards[0].n_cells > tail else [sums]
 
     def replay(self) -> tuple[list[int], list[int]]:
         """Splits in the compiled grower's order, up to the first with unknown children.
@@ -217,9 +223,8 @@ class ShardedGrowth:
         reachable = open_nodes[: self.limits[1] - 1 - len(order)]
         return [at for at in reachable if self.nodes[at].left < 0]
 
-    def split(self, chosen: Sequence[int], node_of_row: np.ndarray) -> list[int]:
-        """Split nodes on every shard; their children that may be split again."""
-        last = {}
+    def split(self, chosen: Sequence[int]) -> tuple[list[int], list[Family]]:
+        """Split nodes on every shard; their children that may be split again, and families."""
         again = {}
         for at in chosen:
             node = self.nodes[at]
@@ -227,14 +232,28 @@ class ShardedGrowth:
             self.nodes.append(Node(node.left_sums, node.depth + 1))
             self.nodes.append(Node(node.total - node.left_sums, node.depth + 1))
             again[at] = [c for c in (node.left, node.left + 1) if self.may_split(c)]
-            last[at] = node.depth + 1 >= self.limits[0]
+
+        sent = [at for at in chosen if self.nodes[at].depth + 1 < self.limits[0]]
+        bins = self.shards[0].bins
+        columns = {at: column_of(bins, self.nodes[at].feature) for at in sent}
+        families = [self.family(at, columns[at]) for at in sent if again[at]]
 
         def on_shard(shard: Shard) -> None:
-            for at in chosen:
-                shard.split(at, self.nodes[at], bool(again[at]), last[at], node_of_row)
+            for at in sent:
+                shard.split(at, self.nodes[at], columns[at])
+            shard.fill([family.small for family in families])
 
-        self.run(on_shard, self.shards)
-        return [child for at in chosen for child in again[at]]
+        if sent:
+            self.run(on_shard, self.shards)
+        return [child for at in chosen for child in again[at]], families
+
+    def family(self, at: int, column: Column) -> Family:
+        """A node and its children: by a sample, as no result depends on which has fewer rows."""
+        left = self.nodes[at].left
+        samples = [shard.some_go_left(at, self.nodes[at], column) for shard in self.shards]
+        n_left, n = np.sum(samples, axis=0)
+        small = left + int(2 * n_left > n)
+        return Family(at, small, 2 * left + 1 - small)
 
     def assemble(self, tree: tuple, node_of_row: np.ndarray) -> int:
         """Write the chosen splits as the compiled grower would; returns the number of nodes."""
@@ -246,7 +265,7 @@ class ShardedGrowth:
             left_sets[node.place] = node.left_set
             add_children(tree, node.place, 2 * k + 1, node.left_sums)
         places = self.places(set(order))
-        self.run(lambda shard: shard.settle_all(places, node_of_row), self.shards)
+        self.run(lambda shard: shard.settle_all(self.nodes, places, node_of_row), self.shards)
         return 2 * len(order) + 1
 
     def places(self, chosen: set[int]) -> np.ndarray:
@@ -258,27 +277,3 @@ class ShardedGrowth:
                 for child in (node.left, node.left + 1):
                     places[child] = self.nodes[child].place if at in chosen else places[at]
         return places
-
-
-class SpreadGrowth(ShardedGrowth):
-    """As that, while other machines grow the same tree over shards of their own."""
-
-    def __init__(
-        self,
-        shards: Sequence[Shard],
-        rule: tuple,
-        limits: tuple,
-        run: Run,
-        n_cells: int,
-        meet: Meet,
-    ):
-        super().__init__(shards, rule, limits, run)
-        self.n_cells, self.meet, self.features = n_cells, meet, shards[0].bins[1]
-
-    def found(self, level: Sequence[int]) -> list[Found]:
-        """One meeting for all nodes of a level."""
-        hists = np.zeros((len(level), self.n_cells), dtype=np.int64)  # also where there are no rows
-        for at, hist in zip(level, hists, strict=True):
-            self.merge(at, self.features, hist)
-        totals = [self.nodes[at].total for at in level]
-        return self.meet([hists], Judge(self.features, self.layout, totals, self.rule))

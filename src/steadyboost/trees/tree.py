@@ -19,15 +19,8 @@ from steadyboost.trees.histogram import (
     to_fixed_point,
 )
 from steadyboost.trees.prediction import apply
-from steadyboost.trees.sharded import (
-    Meet,
-    Run,
-    Shard,
-    ShardedGrowth,
-    SpreadGrowth,
-    add_up,
-    one_by_one,
-)
+from steadyboost.trees.sharded import Run, Shard, ShardedGrowth, add_up, one_by_one
+from steadyboost.trees.spread import Meet, SpreadGrowth
 
 CRITERIA = {
     "gini": criteria.GINI,
@@ -40,6 +33,7 @@ CRITERIA = {
 }
 SMALL = 1_000_000  # cells below which a second thread costs more than it gains
 STRETCH = 65_536  # rows that are summed at a time
+COUNT = np.arange(STRETCH, dtype=np.int32)
 MANY_NODES = 4096  # above which a call per node costs more than threads gain
 MANY_CELLS = 2**30  # of the histograms of all nodes, above which threads take too much memory
 
@@ -124,6 +118,16 @@ def parts(n: int, n_parts: int) -> list[slice]:
         return [slice(0, n)]
     bounds = np.linspace(0, n, n_parts + 1).astype(int).tolist()
     return [slice(a, b) for a, b in pairwise(bounds)]
+
+
+def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
+    """Write the given rows at their places, or the numbers of all."""
+    if rows is not None:
+        out[at] = rows[at]
+        return
+    for start in range(at.start, at.stop, STRETCH):
+        stop = min(start + STRETCH, at.stop)
+        np.add(COUNT[: stop - start], np.int32(start), out=out[start:stop])
 
 
 class Space(threading.local):
@@ -269,17 +273,17 @@ def grow_tree(
     leaf = space.array("leaf", binned.n_rows, np.int32)
 
     def start_shard(at: slice) -> Shard:
-        numbers[at] = np.arange(at.start, at.stop, dtype=np.int32) if rows is None else rows[at]
+        list_rows(rows, at, numbers)
         return Shard(bins, arrays, numbers[at], scratch[at], sums.n_channels)
 
     if meet is not None:
         shards = run(start_shard, parts(n_used, n_shards))
-        n_nodes = SpreadGrowth(shards, rule, limits, run, n_cells, meet).grow(tree, leaf)
+        n_nodes = SpreadGrowth(shards, rule, limits, run, meet).grow(tree, leaf)
     elif n_shards > 1:
         shards = run(start_shard, parts(n_used, n_shards))
         n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf)
     else:
-        numbers[:] = np.arange(n_used, dtype=np.int32) if rows is None else rows
+        list_rows(rows, slice(0, n_used), numbers)
         span = np.array([[0, n_used]]).repeat(len(tree[0]), axis=0)
         n_nodes = grow(bins, arrays, numbers, scratch, rule, limits, tree, span, leaf)
     grown = GrownTree.from_growth(tree, n_nodes)
