@@ -1,5 +1,8 @@
 """Prediction in one call is stage by stage addition, bit for bit."""
 
+import gc
+from weakref import ref
+
 import numpy as np
 import pytest
 from common import problem
@@ -72,3 +75,22 @@ def test_features_are_those_that_trees_look_at():
     model = SAMMEClassifier(Stump(), n_estimators=2, random_state=0).fit(X, y)
     used = {int(f) for stage in model.stages_ for f in stage.answer.tree.feature}
     assert set(stack(model, model.stages_).features.tolist()) == used | {0}
+
+
+def test_trees_are_stacked_once_as_long_as_they_are_the_same():
+    model = SAMMEClassifier(Tree(), n_estimators=6, random_state=0).fit(X, y)
+    stacked = stack(model, model.stages_)
+    assert stack(model, list(model.stages_)) is stacked
+    del model.stages_[3:]
+    assert stack(model, model.stages_) is not stacked
+    np.testing.assert_array_equal(model._scores(X), staged(model, X))
+    model.fit(X, 1 - y)
+    np.testing.assert_array_equal(model._scores(X), staged(model, X))
+
+
+def test_a_model_that_is_gone_leaves_nothing():
+    model = SAMMEClassifier(Tree(), n_estimators=2, random_state=0).fit(X, y)
+    gone = ref(stack(model, model.stages_))
+    del model
+    gc.collect()
+    assert gone() is None

@@ -6,7 +6,9 @@ same order, bit for bit, without Python between stages.
 """
 
 from collections.abc import Sequence
+from operator import is_
 from typing import TYPE_CHECKING, Protocol, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -68,7 +70,10 @@ class StackedTrees:
         self.starts = np.zeros((len(stages) + 1, 2), dtype=np.int64)
         np.cumsum([len(part[0]) for part in parts], out=self.starts[1:, 0])
         np.cumsum(heights, out=self.starts[1:, 1])
-        self.one_each = one_each
+        self.one_each, self.stages = one_each, list(stages)
+
+    def is_of(self, stages: Sequence["Stage"]) -> bool:
+        return len(stages) == len(self.stages) and all(map(is_, stages, self.stages))
 
     @property
     def features(self) -> np.ndarray:
@@ -96,13 +101,21 @@ class StackedLeaves:
         self._sums.add(data.binned, scores)
 
 
+# Trees that were stacked last: not in the models, which predictions leave as they are.
+_KNOWN: WeakKeyDictionary[Hooks, StackedTrees] = WeakKeyDictionary()
+
+
 def stack(booster: Hooks, stages: Sequence["Stage"]) -> "Stacked":
     """The stages in the quickest form that fits them."""
     leaves = booster.leaf_parts(stages)
     if leaves is not None:
         return StackedLeaves(leaves)
+    known = _KNOWN.get(booster)
+    if known is not None and known.is_of(stages):
+        return known
     dimensions = {stage.code.ndim for stage in stages}
     plain = type(booster).add is Hooks.add and len(dimensions) == 1
     if plain and all(isinstance(stage.answer, TreeAnswer) for stage in stages):
-        return StackedTrees(stages, dimensions == {1})
+        made = _KNOWN[booster] = StackedTrees(stages, dimensions == {1})
+        return made
     return StageByStage(booster, stages)

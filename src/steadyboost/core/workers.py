@@ -39,15 +39,21 @@ class Workers:
         self.n_threads = effective_n_jobs(n_jobs)
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._threads: list[Thread] = []
+        self._is_open = False
 
     def __enter__(self) -> "Workers":
-        for _ in range(self.n_threads - 1):
-            thread = Thread(target=work, args=(self._tasks,), name="steadyboost", daemon=True)
-            thread.start()
-            self._threads.append(thread)
+        self._is_open = True
         return self
 
+    def _start(self) -> None:
+        """Start the threads: little data never need them."""
+        for _ in range(self.n_threads - 1 - len(self._threads)):
+            thread = Thread(target=work, args=(self._tasks,), name="steadyboost", daemon=True)
+            self._threads.append(thread)
+            thread.start()
+
     def __exit__(self, *failure: object) -> None:
+        self._is_open = False
         for _ in self._threads:
             self._tasks.put(None)
         for thread in self._threads:
@@ -73,8 +79,9 @@ class Workers:
 
     def run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Results in the order of the items. The calling thread does its share."""
-        if not self._threads or len(items) < 2:
+        if not self._is_open or self.n_threads < 2 or len(items) < 2:
             return [function(item) for item in items]
+        self._start()
         n = self.n_threads
         results: list[Any] = [None] * len(items)
 
