@@ -12,22 +12,33 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-Task = tuple[Callable[[int], None], int, SimpleQueue]  # what to call with what, and the reply
+Task = tuple[Callable[[], None], list[None], SimpleQueue]  # what to call, tickets, and replies
 
 
 def work(tasks: "SimpleQueue[Task | None]") -> None:
     """Do tasks until there is None; the reply is None, or the error that one ended with.
 
-    Less ceremony than the standard library's futures, which take longer than some of the tasks.
+    Without a ticket there is nothing left to do. Less ceremony than the standard library's futures,
+    which take longer than some of the tasks.
     """
-    for share, start, replies in iter(tasks.get, None):
-        try:
-            share(start)
-        except BaseException as error:  # for the caller, who waits
-            replies.put(error)
-        else:
-            replies.put(None)
+    for share, tickets, replies in iter(tasks.get, None):
+        if draw(tickets):
+            try:
+                share()
+            except BaseException as error:  # for the caller, who waits
+                replies.put(error)
+            else:
+                replies.put(None)
         del share, replies  # what they hold would live until the next task
+
+
+def draw(tickets: list[None]) -> bool:
+    """Take one, if any is left; no two threads can take the same."""
+    try:
+        tickets.pop()
+    except IndexError:
+        return False
+    return True
 
 
 class Workers:
@@ -82,21 +93,24 @@ class Workers:
         if not self._is_open or self.n_threads < 2 or len(items) < 2:
             return [function(item) for item in items]
         self._start()
-        n = self.n_threads
         results: list[Any] = [None] * len(items)
+        numbers = iter(range(len(items)))  # a thread that comes late finds less to do
 
-        def share(start: int) -> None:
-            for k in range(start, len(items), n):
+        def share() -> None:
+            for k in numbers:
                 results[k] = function(items[k])
 
         replies: SimpleQueue[BaseException | None] = SimpleQueue()
-        others = range(1, min(n, len(items)))
-        for start in others:
-            self._tasks.put((share, start, replies))
+        n_others = min(self.n_threads, len(items)) - 1
+        tickets: list[None] = [None] * n_others
+        for _ in range(n_others):
+            self._tasks.put((share, tickets, replies))
         try:
-            share(0)
+            share()
         finally:
-            errors = [error for error in (replies.get() for _ in others) if error is not None]
+            while draw(tickets):  # nobody needs to come any more
+                n_others -= 1
+            errors = [error for error in (replies.get() for _ in range(n_others)) if error]
         if errors:
             raise errors[0]
         return results
