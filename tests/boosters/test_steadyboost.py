@@ -9,6 +9,7 @@ from sklearn.model_selection import train_test_split
 
 from steadyboost import SteadyBoostClassifier, load
 from steadyboost.core.callbacks import Callback
+from steadyboost.core.forests import USUAL_SIZES
 from steadyboost.noise import corrupt
 
 ROUNDS = 40
@@ -67,6 +68,13 @@ def test_it_finds_out_that_classes_are_taken_for_others(paired):
     assert (off.argmax(axis=1) == (np.arange(10) + 1) % 10).mean() >= 0.8
     forest = RandomForestClassifier(ROUNDS, random_state=0).fit(paired.X, paired.y)
     assert paired.score(paired.model) > paired.score(forest)
+
+
+def test_leaves_of_forests_are_larger_where_labels_are_wrong(symmetric):
+    clean = SteadyBoostClassifier(n_estimators=ROUNDS, random_state=0)
+    clean.fit(symmetric.X, symmetric.truth)
+    np.testing.assert_array_equal(clean.leaf_sizes_, 1)
+    assert (symmetric.model.leaf_sizes_ > 1).all()
 
 
 # What it says of labels
@@ -192,7 +200,7 @@ def test_training_scores_are_added_when_they_are_asked_for():
     look = Look()
     model = small(callbacks=[look]).fit(X, y)
     assert (look.waited, look.left) == (1, 0)
-    model.rounds_ = np.full(2, -1)  # all count, as they do in training
+    model.rounds_, model.leaf_sizes_ = np.full(2, -1), USUAL_SIZES  # as they are in training
     np.testing.assert_array_equal(model._scores(X), look.scores)
 
 
@@ -204,6 +212,7 @@ def assert_same(one, other, X):
     np.testing.assert_array_equal(one.label_scores_, other.label_scores_)
     np.testing.assert_array_equal(one.rounds_, other.rounds_)
     np.testing.assert_array_equal(one.member_weights_, other.member_weights_)
+    np.testing.assert_array_equal(one.leaf_sizes_, other.leaf_sizes_)
     assert one.noise_rate_ == other.noise_rate_
     assert one.suspects_.to_csv() == other.suspects_.to_csv()
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from common import problem, table
 from pandas import DataFrame
+from reference.random_tree import shares_with_size
 from scipy.sparse import csr_array
 
 from steadyboost import SteadyBoostClassifier
-from steadyboost.boosters import steadyboost as module
-from steadyboost.core.crossfit import FORESTS, Shape, _varied, deal_folds, trees_of
+from steadyboost.core.crossfit import N_FORESTS, Shape, _varied, deal_folds, trees_of
 from steadyboost.core.stacked import StackedLeaves, stack
 from steadyboost.learners.prepare import Binner
 
@@ -19,6 +19,7 @@ class Keeping(SteadyBoostClassifier):
     def finish(self, run):
         super().finish(run)
         self.members, self.round = run.memo, run.round
+        self.unseen, _ = run.memo.unseen_proba(run)
 
 
 def fitted(k=3, n_estimators=5, y=None, **params):
@@ -32,7 +33,7 @@ def unseen_by_hand(model, X, y):
     cross, shape = model.members, model._shape
     binned = model._binner.bin(X)
     boosters = np.tile(model._start, (len(y), 1)).astype(float)
-    votes = np.zeros((len(FORESTS), len(y), shape.n_classes))
+    votes = np.zeros((N_FORESTS, len(y), shape.n_classes))
     for t, stage in enumerate(model.stages_):
         trees = trees_of(stage)
         for fold in cross.folds:
@@ -40,11 +41,12 @@ def unseen_by_hand(model, X, y):
                 for column, tree in enumerate(trees[shape.booster(fold.number)]):
                     held = fold.held_out
                     boosters[held, column] += tree.value[binned.leaves(tree)[held], 0]
-        for number in range(len(FORESTS)):
+        for number in range(N_FORESTS):
             tree = trees[shape.n_folds * shape.width + number]
             rng = model.round(t).of(shape.n_folds + number).rng
             missed = ~np.isin(np.arange(len(y)), rng.integers(len(y), size=len(y)))
-            votes[number, missed] += tree.value[binned.leaves(tree)[missed]]
+            sized = shares_with_size(tree, model.leaf_sizes_[number])
+            votes[number, missed] += sized[binned.leaves(tree)[missed]]
     total = votes.sum(axis=2, keepdims=True)
     forests = np.where(total > 0, votes / np.maximum(total, 1e-9), 1 / shape.n_classes)
     return np.stack([shape.class_proba(boosters), *forests])
@@ -53,7 +55,7 @@ def unseen_by_hand(model, X, y):
 @pytest.mark.parametrize("k", [2, 3])
 def test_rows_are_judged_by_trees_that_have_not_seen_them(k):
     model, X, y = fitted(k, n_estimators=8, patience=3)
-    found = model.members.unseen_proba()
+    found = model.unseen
     np.testing.assert_allclose(found, unseen_by_hand(model, X, y), rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.sum(axis=2), 1)
 
@@ -100,7 +102,7 @@ def test_each_row_is_left_out_once():
 def test_scores_have_a_column_for_every_member_and_class(k):
     shape = Shape(k, 4)
     columns = [shape.booster(f) for f in range(4)]
-    columns += [shape.forest(f) for f in range(len(FORESTS))]
+    columns += [shape.forest(f) for f in range(N_FORESTS)]
     together = np.concatenate([np.arange(s.start, s.stop) for s in columns])
     np.testing.assert_array_equal(together, np.arange(shape.n_columns))
     assert len(shape.first_columns()) == shape.n_parts
@@ -153,7 +155,6 @@ def test_a_few_rows_are_enough(n):
     assert np.isfinite(model.label_scores_).all()
 
 
-def test_forests_are_those_of_the_members():
-    assert module.FORESTS is FORESTS
+def test_every_member_has_a_weight():
     model, _, _ = fitted(n_estimators=2)
-    assert model.member_weights_.shape == (1 + len(FORESTS),)
+    assert model.member_weights_.shape == (1 + N_FORESTS,)

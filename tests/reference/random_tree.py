@@ -59,3 +59,20 @@ def best_of_categories(own, rows, labels, weights, k, least):
         cuts = (np.isin(own, np.array(present)[order[:size]]) for size in range(1, len(present)))
         best.append(max(score_of_cut(left, rows, labels, weights, k, least) for left in cuts))
     return best
+
+
+def shares_with_size(tree, size):
+    """Class shares of the nodes; below a split with a small side, those of the split node."""
+    out = np.empty_like(tree.value)
+
+    def descend(node, speaker):
+        out[node] = tree.value[speaker] / tree.value[speaker].sum()
+        if tree.is_leaf[node]:
+            return
+        below = tree.children[node]
+        counts = speaker == node and (tree.value[below].sum(axis=1) >= size).all()
+        for child in below:
+            descend(child, child if counts else speaker)
+
+    descend(0, 0)
+    return out

@@ -7,16 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from steadyboost.core.crossfit import (
-    FORESTS,
-    CrossFit,
-    Sampling,
-    Shape,
-    as_answers,
-    replayed,
-    trees_of,
-)
+from steadyboost.core.crossfit import CrossFit, Sampling, Shape, as_answers, replayed, trees_of
 from steadyboost.core.estimator import BoostingClassifier
+from steadyboost.core.forests import USUAL_SIZES
 from steadyboost.core.label_table import LabelTable
 from steadyboost.core.loop import Boosting, Round
 from steadyboost.core.noise_model import TINY, NoiseModel, fit_noise_model
@@ -32,9 +25,8 @@ class SteadyBoostClassifier(BoostingClassifier):
 
     Five boosters each leave out a fold of the rows and stop when the fold says so; beside them grow
     a random forest and a forest of extremely randomised trees. What each says of rows that it has
-    not seen decides how much it counts, how many labels are wrong, and which: probabilities are
-    pooled, log-linearly, so that the given labels are likeliest under a model of their noise.
-    Boosters carry most weight where labels are clean or classes few, forests where they are not.
+    not seen decides how much it counts, how large forests' leaves are, how many labels are wrong,
+    and which: probabilities are pooled so that given labels are likeliest under a noise model.
 
     Parameters
     ----------
@@ -75,6 +67,8 @@ class SteadyBoostClassifier(BoostingClassifier):
         How much boosters, forest and extremely randomised trees count.
     rounds_ : ndarray of shape (n_folds,)
         Rounds of each booster that count.
+    leaf_sizes_ : ndarray of shape (2,)
+        Least weight of the leaves of both forests, where a row weighs 1 on average.
 
     References
     ----------
@@ -157,8 +151,12 @@ class SteadyBoostClassifier(BoostingClassifier):
         k = self.n_classes_
         self._n_folds = self.n_folds
         self._start = np.zeros(self._shape.width)
-        self._keep(NoiseModel(np.full(1 + len(FORESTS), 0.5), 0.0, np.eye(k), False))
-        self.rounds_ = np.full(self.n_folds, -1)
+        self._keep(NoiseModel(np.full(1 + len(USUAL_SIZES), 0.5), 0.0, np.eye(k), False))
+        self._forget()
+
+    def _forget(self) -> None:
+        """All rounds count, until it is known which do."""
+        self.rounds_, self.leaf_sizes_ = np.full(self._n_folds, -1), USUAL_SIZES
 
     def _keep(self, noise: NoiseModel) -> None:
         """As plain attributes, which model files can hold."""
@@ -177,7 +175,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         self._start = logs[1:] - logs[:1] if self.n_classes_ == 2 else logs
 
     def problems(self, rows: Rows) -> list[Rows]:
-        self.rounds_ = np.full(self._n_folds, -1)  # all count, until it is known which do
+        self._forget()
         return super().problems(rows)
 
     def _members(self, run: Boosting) -> CrossFit:
@@ -198,7 +196,7 @@ class SteadyBoostClassifier(BoostingClassifier):
             run.memo = self._members(run)
             run.questions = [Question(run.rows.y, run.memo.mass, self.n_classes_, np.ones(1))]
         trees = run.memo.grow(round_)
-        run.memo.follow(trees, round_)
+        run.memo.follow(trees, round_.t)
         error = run.memo.error()
         stage = Stage(as_answers(trees), np.ones(1), 1.0, error, {"round": round_.t})
         firsts = (trees[self._shape.booster(fold).start] for fold in range(self._n_folds))
@@ -216,7 +214,8 @@ class SteadyBoostClassifier(BoostingClassifier):
         shape.check_widths(trees)
         late = [f for f, last in enumerate(self.rounds_) if 0 <= last <= t]
         dropped = {part for fold in late for part in range(*shape.booster(fold).indices(10**9))}
-        parts = enumerate(zip(trees, shape.first_columns(), strict=True))
+        sized = shape.sized(trees, self.leaf_sizes_)
+        parts = enumerate(zip(sized, shape.first_columns(), strict=True))
         return [
             (p, tree, column)
             for p, (tree, column) in parts
@@ -260,7 +259,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         members = run.memo
         if members is None or members.n_rounds != len(run.stages):
             members = self._members(run)
-        unseen = members.unseen_proba()
+        unseen, self.leaf_sizes_ = members.unseen_proba(run)
         wrong = None if self.robustness == "auto" else float(self.robustness)
         noise = fit_noise_model(unseen, rows.y, members.mass, wrong)
         self._keep(noise)

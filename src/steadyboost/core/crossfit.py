@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import expit
 
+from steadyboost.core.forests import RANDOM_CUTS, Forests
 from steadyboost.core.loop import Boosting, Round
 from steadyboost.core.noise_model import SMALLEST
 from steadyboost.core.rows import Rows
@@ -19,12 +20,12 @@ from steadyboost.core.stages import Stage
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree import LeafAnswer
 from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.leaf_sizes import shares, with_leaf_size
 from steadyboost.trees.leaves import LeafSums
 from steadyboost.trees.newton import grow_steps
-from steadyboost.trees.random_tree import RandomGrowth, grow_random_tree
 from steadyboost.trees.tree import GrownTree, Growth
 
-FORESTS = (RandomGrowth(5), RandomGrowth(3, random_cuts=True))
+N_FORESTS = len(RANDOM_CUTS)
 FOLD_SEED = 1_000_003  # a stream of chance that no round has
 
 
@@ -42,11 +43,11 @@ class Shape:
 
     @property
     def n_parts(self) -> int:
-        return self.n_folds * self.width + len(FORESTS)
+        return self.n_folds * self.width + N_FORESTS
 
     @property
     def n_columns(self) -> int:
-        return self.n_folds * self.width + len(FORESTS) * self.n_classes
+        return self.n_folds * self.width + N_FORESTS * self.n_classes
 
     def booster(self, fold: int) -> slice:
         return slice(fold * self.width, (fold + 1) * self.width)
@@ -58,7 +59,16 @@ class Shape:
     def first_columns(self) -> list[int]:
         """The first column that each part of a stage adds to."""
         scalars = list(range(self.n_folds * self.width))
-        return scalars + [self.forest(number).start for number in range(len(FORESTS))]
+        return scalars + [self.forest(number).start for number in range(N_FORESTS)]
+
+    def sized(
+        self, trees: Sequence[GrownTree | None], leaf_sizes: np.ndarray
+    ) -> list[GrownTree | None]:
+        """The trees of a stage, those of forests with leaves of these sizes."""
+        n_scalars = self.n_folds * self.width
+        forests = zip(trees[n_scalars:], leaf_sizes, strict=True)
+        sized = [None if tree is None else with_leaf_size(tree, size) for tree, size in forests]
+        return [*trees[:n_scalars], *sized]
 
     def check_widths(self, trees: Sequence[GrownTree | None]) -> None:
         """Whether each tree has a value for each of its columns; it may come from a file."""
@@ -82,13 +92,7 @@ class Shape:
 
     def forest_proba(self, scores: np.ndarray) -> list[np.ndarray]:
         """Shares of the votes, or equal ones where there are none."""
-        return [_shares(scores[:, self.forest(number)]) for number in range(len(FORESTS))]
-
-
-def _shares(sums: np.ndarray) -> np.ndarray:
-    sums = np.ascontiguousarray(sums)
-    total = sums.sum(axis=1, keepdims=True)
-    return np.divide(sums, total, out=np.full(sums.shape, 1 / sums.shape[1]), where=total > 0)
+        return [shares(scores[:, self.forest(number)]) for number in range(N_FORESTS)]
 
 
 @dataclass
@@ -136,11 +140,11 @@ class CrossFit:
         self.mass = weights / weights.mean()
         of_row = deal_folds(rows.y, shape.n_folds, seed)
         self.folds = [self._fold(number, of_row) for number in range(shape.n_folds)]
-        self.votes = np.zeros((len(FORESTS), len(rows), shape.n_classes))
         self.n_rounds = 0
         assert rows.data.binned is not None
         self.binned = rows.data.binned
         self.features = _varied(self.binned)
+        self.forests = Forests(rows, self.binned, self.features, self.mass, shape.n_classes)
         self.targets = np.eye(shape.n_classes)[rows.y][:, -shape.width :]
 
     def _fold(self, number: int, of_row: np.ndarray) -> Fold:
@@ -152,12 +156,12 @@ class CrossFit:
     def grow(self, round_: Round) -> tuple[GrownTree | None, ...]:
         """The trees of a round; None for boosters that have been stopped."""
         n_folds, width = self.shape.n_folds, self.shape.width
-        jobs = [(number, round_.of(number)) for number in range(n_folds + len(FORESTS))]
+        jobs = [(number, round_.of(number)) for number in range(n_folds + N_FORESTS)]
 
         def grow_member(job: tuple[int, Round]) -> list[GrownTree] | list[None]:
             number, own = job
             if number >= n_folds:
-                return [self._random_tree(number - n_folds, own)]
+                return [self.forests.grow(number - n_folds, own)]
             is_open = self.folds[number].is_open(round_.t, self.sampling.patience)
             return self._steps(self.folds[number], own) if is_open else [None] * width
 
@@ -176,31 +180,14 @@ class CrossFit:
         trees = grow_steps(self.binned, gradients, curvatures, rows, features, self.sampling.growth)
         return [replace(tree, value=self.sampling.learning_rate * tree.value) for tree in trees]
 
-    def _bag(self, round_: Round) -> np.ndarray:
-        """How often each row is in a bootstrap."""
-        n = len(self.rows)
-        return np.bincount(round_.rng.integers(n, size=n), minlength=n)
+    def follow(self, trees: tuple[GrownTree | None, ...], t: int) -> None:
+        """Bring what the boosters say of rows up to a round."""
 
-    def _random_tree(self, number: int, round_: Round) -> GrownTree:
-        weights = self._bag(round_) * self.mass
-        k = self.shape.n_classes
-        return grow_random_tree(
-            self.binned, self.rows.y, weights, k, FORESTS[number], round_.seed, self.features
-        )
+        def follow_booster(fold: Fold) -> None:
+            self._follow_fold(fold, trees[self.shape.booster(fold.number)], t)
 
-    def follow(self, trees: tuple[GrownTree | None, ...], round_: Round) -> None:
-        """Bring what is known of unseen rows up to a round."""
-        n_folds, width = self.shape.n_folds, self.shape.width
-
-        def follow_member(number: int) -> None:
-            if number >= n_folds:
-                tree = trees[n_folds * width + number - n_folds]
-                self._follow_forest(number - n_folds, tree, round_.of(number))
-            else:
-                self._follow_fold(self.folds[number], trees[self.shape.booster(number)], round_.t)
-
-        self.rows.workers.run(follow_member, range(n_folds + len(FORESTS)))
-        self.n_rounds = round_.t + 1
+        self.rows.workers.run(follow_booster, self.folds)
+        self.n_rounds = t + 1
 
     def _follow_fold(self, fold: Fold, trees: tuple[GrownTree | None, ...], t: int) -> None:
         grown = [tree for tree in trees if tree is not None]
@@ -214,15 +201,19 @@ class CrossFit:
         if loss < fold.best_loss:
             fold.best_loss, fold.best_round, fold.proba = loss, t + 1, proba
 
-    def _follow_forest(self, number: int, tree: GrownTree | None, round_: Round) -> None:
-        assert tree is not None
-        unseen = np.flatnonzero(self._bag(round_) == 0)
-        leaves = self.binned.leaves(tree)[unseen]
-        self.votes[number, unseen] += tree.value[leaves]
+    def unseen_proba(self, run: Boosting) -> tuple[np.ndarray, np.ndarray]:
+        """(members, n, k), each row by members that have not seen it; the forests' leaf sizes."""
+        stages = [trees_of(stage) for stage in run.stages]
+        first = self.shape.n_folds * self.shape.width
 
-    def unseen_proba(self) -> np.ndarray:
-        """(members, n, k), for each row from members that have not seen it."""
-        return np.stack([self._boosters_proba(), *map(_shares, self.votes)])
+        def of_forest(number: int) -> tuple[np.ndarray, float]:
+            trees = [tree for parts in stages if (tree := parts[first + number]) is not None]
+            rounds = [run.round(t).of(self.shape.n_folds + number) for t in range(len(stages))]
+            return self.forests.unseen(trees, rounds)
+
+        found = self.rows.workers.run(of_forest, range(N_FORESTS))
+        proba, sizes = zip(*found, strict=True)
+        return np.stack([self._boosters_proba(), *proba]), np.array(sizes)
 
     def _boosters_proba(self) -> np.ndarray:
         proba = np.empty((len(self.rows), self.shape.n_classes))
@@ -262,7 +253,7 @@ def _some(items: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarr
 def replayed(cross: CrossFit, run: Boosting) -> CrossFit:
     """Members as they were after the stages of a run."""
     for t, stage in enumerate(run.stages):
-        cross.follow(trees_of(stage), run.round(t))
+        cross.follow(trees_of(stage), t)
     return cross
 
 

@@ -19,7 +19,7 @@ SMALLEST = 1e-3  # that a probability is taken for: no model knows better
 USUAL_WEIGHT = 1.5  # of all members together
 HOLD = 10.0  # rows' worth of belief that members weigh the same
 LOOSE = 0.5  # rows' worth of belief that they weigh as much as usual
-MOST_ROWS = 10_000  # that the weights are fitted to
+MOST_ROWS = 10_000  # that weights are fitted to
 TINY = 1e-12
 UNMIX_STEPS = 30
 SURE_STEPS = 3
@@ -97,7 +97,7 @@ def fit_noise_model(
 ) -> NoiseModel:
     """The likeliest noise model of given labels; ``wrong`` fixes the share of wrong ones."""
     k = proba.shape[2]
-    some = _some_rows(len(y))
+    some = some_rows(len(y))
     fixed = None if wrong is None else min(wrong * k / (k - 1), 1.0)
     weights, rate = fit_weights(logs(proba[:, some]), y[some], row_weights[some], fixed)
     model = NoiseModel(weights, rate, symmetric(rate, k), False)
@@ -112,7 +112,8 @@ def fit_noise_model(
     return model
 
 
-def _some_rows(n: int) -> np.ndarray:
+def some_rows(n: int) -> np.ndarray:
+    """Rows that are enough to judge by, evenly spread."""
     return np.unique(np.linspace(0, n - 1, min(n, MOST_ROWS)).astype(int))
 
 

@@ -6,7 +6,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from steadyboost.boosters.steadyboost import SteadyBoostClassifier
-from steadyboost.core.crossfit import FORESTS, Shape
+from steadyboost.core.crossfit import N_FORESTS, Shape
 from steadyboost.core.noise_model import SMALLEST, TINY, UNMIX_STEPS, symmetric
 from steadyboost.exports.links import decision_matrix, link_of
 from steadyboost.exports.onnx_graph import Graph
@@ -58,7 +58,7 @@ def _pooled(model: SteadyBoostClassifier, graph: Graph, scores: str) -> str:
     """The members' probabilities, pooled log-linearly, and freed from a mixture if there is one."""
     shape, noise = model._shape, model._noise
     members = [_boosters(model, graph, scores)]
-    members += [_forest(graph, scores, shape, number) for number in range(len(FORESTS))]
+    members += [_forest(graph, scores, shape, number) for number in range(N_FORESTS)]
     weighted = [
         graph.add(
             "Mul",
