@@ -124,3 +124,12 @@ def test_errors_come_from_any_thread(wrong):
             workers.run(work, range(4))
         assert workers.run(abs, [-1, -2, -3, -4, -5]) == [1, 2, 3, 4, 5]
     assert wrong not in done
+
+
+def test_what_runs_in_threads_may_run_more_in_them():
+    with Workers(3) as workers:
+
+        def inner(i):
+            return workers.run(lambda j: (i, j), range(5))
+
+        assert workers.run(inner, range(6)) == [[(i, j) for j in range(5)] for i in range(6)]

@@ -12,7 +12,7 @@ from typing import Any
 
 from joblib import effective_n_jobs
 
-Task = tuple[Callable[[], None], list[None], SimpleQueue]  # what to call, tickets, and replies
+Task = tuple[Callable[[], None], list[int], SimpleQueue]  # what to call, tickets, and replies
 
 
 def work(tasks: "SimpleQueue[Task | None]") -> None:
@@ -22,7 +22,7 @@ def work(tasks: "SimpleQueue[Task | None]") -> None:
     which take longer than some of the tasks.
     """
     for share, tickets, replies in iter(tasks.get, None):
-        if draw(tickets):
+        if draw(tickets) is not None:
             try:
                 share()
             except BaseException as error:  # for the caller, who waits
@@ -32,13 +32,12 @@ def work(tasks: "SimpleQueue[Task | None]") -> None:
         del share, replies  # what they hold would live until the next task
 
 
-def draw(tickets: list[None]) -> bool:
-    """Take one, if any is left; no two threads can take the same."""
+def draw(numbers: list[int]) -> int | None:
+    """Take the last, if any is left; no two threads can take the same."""
     try:
-        tickets.pop()
+        return numbers.pop()
     except IndexError:
-        return False
-    return True
+        return None
 
 
 class Workers:
@@ -94,23 +93,24 @@ class Workers:
             return [function(item) for item in items]
         self._start()
         results: list[Any] = [None] * len(items)
-        numbers = iter(range(len(items)))  # a thread that comes late finds less to do
+        numbers = list(range(len(items)))[::-1]  # a thread that comes late finds less to do
 
         def share() -> None:
-            for k in numbers:
+            while (k := draw(numbers)) is not None:
                 results[k] = function(items[k])
 
         replies: SimpleQueue[BaseException | None] = SimpleQueue()
         n_others = min(self.n_threads, len(items)) - 1
-        tickets: list[None] = [None] * n_others
+        tickets = list(range(n_others))
         for _ in range(n_others):
             self._tasks.put((share, tickets, replies))
         try:
             share()
         finally:
-            while draw(tickets):  # nobody needs to come any more
+            while draw(tickets) is not None:  # nobody needs to come any more
                 n_others -= 1
-            errors = [error for error in (replies.get() for _ in range(n_others)) if error]
-        if errors:
-            raise errors[0]
+            errors = [replies.get() for _ in range(n_others)]
+        for error in errors:
+            if error is not None:
+                raise error
         return results
