@@ -2,12 +2,10 @@
 
 ``of`` is (scores, labels, standing) of all rows; ``lines`` are those of
 :mod:`steadyboost.trees.margin_search` for the labels that rows have now, and ``problem`` is
-that of ``climb``.
-
-Cuts are put in order by a bound. The mean of the smallest margins is the largest, over steps t and
-thresholds r, of ``(m r - sum of w max(r - N_i(t), 0)) / (m (c + t))``. For a pair (t, r), the
-``probe``, that is a sum over rows, and a histogram of the ``shortfalls`` gives the best labels of
-every cut.
+that of ``climb``. The mean of the smallest margins is the largest, over steps t and thresholds r,
+of ``(m r - sum of w max(r - N_i(t), 0)) / (m (c + t))``. For a pair (t, r), the ``probe``, that is
+a sum over rows, and a histogram of the ``shortfalls`` gives it for every cut and every two labels:
+never more than what the cut is worth.
 """
 
 import numpy as np
@@ -17,7 +15,7 @@ from steadyboost.trees.criteria import GINI
 from steadyboost.trees.error_search import purity_of, write_set
 from steadyboost.trees.jit import inlined, inner, kernel
 from steadyboost.trees.margin_search import line_of, numerator, seek
-from steadyboost.trees.splitting import number_bins
+from steadyboost.trees.splitting import contains, number_bins
 
 MARGIN_DIGITS = 1e9  # margins that agree in so many digits are equal
 CHUNK = 1024
@@ -49,18 +47,53 @@ def set_lines(of, rows, label, lines):
     _set_lines(of, rows, label, lines)
 
 
+@inlined
+def _label_in(words, shift, i, left_set, labels):
+    bin_ = (words[i] >> shift) & np.uint32(255)
+    return np.uint64(labels[1 - contains(left_set, bin_)])
+
+
 @kernel
-def best_label(of, rows, mass, lines, weights, problem, floor, top):
-    """The label of some rows with the largest margin, then of the heaviest class; it is set."""
-    best_margin, best = -np.inf, np.int64(-1)
-    for k in range(of[0].shape[1]):
-        _set_lines(of, rows, k, lines)
-        found = _seek(lines, weights, problem, floor, top)
-        margin = np.rint(MARGIN_DIGITS * found[2])
-        if margin > best_margin or (margin == best_margin and mass[k] > mass[best]):
-            best_margin, best = margin, np.int64(k)
-    _set_lines(of, rows, best, lines)
-    return best_margin, best
+def search_cut(of, rows, column, left_set, labels, lines, weights, problem, floor, top):
+    """As ``seek``, with the rows of a leaf labelled by a cut of it."""
+    scores, y, standing = of
+    level, base, way = lines[0].copy(), lines[1].copy(), lines[2].copy()
+    words, shift = column[0][column[1] >> 2], np.uint32(8 * (column[1] & 3))
+    for j in range(len(rows)):
+        i = np.uint64(rows[j])
+        label = _label_in(words, shift, i, left_set, labels)
+        level[i], base[i], way[i] = _line(scores, y, standing, i, label)
+    return _seek((level, base, way), weights, problem, floor, top)
+
+
+@inlined
+def _short(line, weight, probe):
+    return weight * max(probe[1] - numerator(line[0], line[1], line[2], probe[0]), 0.0)
+
+
+@kernel
+def shortfall(lines, weights, probe):
+    """The sum of ``w max(r - N(t), 0)`` at a probe, with the labels that rows have."""
+    level, base, way = lines
+    total = 0.0
+    for i in range(len(weights)):
+        total += _short((level[i], base[i], way[i]), weights[i], probe)
+    return total
+
+
+@kernel
+def shortfall_change(of, rows, column, left_set, labels, lines, weights, probe):
+    """What a cut of a leaf, whose rows are listed, adds to the shortfall at a probe."""
+    scores, y, standing = of
+    level, base, way = lines
+    words, shift = column[0][column[1] >> 2], np.uint32(8 * (column[1] & 3))
+    total = 0.0
+    for j in range(len(rows)):
+        i = np.uint64(rows[j])
+        label = _label_in(words, shift, i, left_set, labels)
+        total += _short(_line(scores, y, standing, i, label), weights[i], probe)
+        total -= _short((level[i], base[i], way[i]), weights[i], probe)
+    return total
 
 
 def shortfall_room(n_classes):
@@ -92,17 +125,6 @@ def _fall_short(of, weights, rows, probe, falling, out):
         short[np.uint64(y[i])] = weight * max(threshold - (gap + step), 0.0)
         short[n_classes] = weight * still
     return n
-
-
-@kernel
-def shortfall(lines, weights, probe):
-    """The sum of ``w max(r - N(t), 0)`` at a probe, with the labels that rows have."""
-    level, base, way = lines
-    step, threshold = probe
-    total = 0.0
-    for i in range(len(weights)):
-        total += weights[i] * max(threshold - numerator(level[i], base[i], way[i], step), 0.0)
-    return total
 
 
 @inner
@@ -142,29 +164,31 @@ def sum_shortfalls(read, of, weights, whole, rows, probe):
 
 
 @inner
-def _least(part, n_classes):
-    """The label that leaves a part the least shortfall."""
-    best = np.int64(0)
-    for k in range(1, n_classes):
-        if part[k] < part[best]:
-            best = np.int64(k)
-    return best
+def _write_cuts(feature, parts, masses, n_labels, cuts):
+    """A cut with any two of the best labels of its sides; how many are written."""
+    (left, right), (left_mass, right_mass), n = parts, masses, 0
+    purity, k = purity_of(left_mass, right_mass), len(left_mass)
+    on_left, on_right = np.argsort(left[:k]), np.argsort(right[:k])
+    for l in on_left[:n_labels]:
+        for r in on_right[:n_labels]:
+            cuts[n, 0], cuts[n, 1], cuts[n, 2] = feature, l, r
+            cuts[n, 3], cuts[n, 4] = left[l] + right[r], -purity
+            cuts[n, 5] = -left_mass[l] - right_mass[r]
+            n += 1
+    return n
 
 
 @kernel
-def list_cuts(features, layout, sums, mass, label, bound, cuts, sets):
-    """All cuts of a node: (feature, left label, right label, bound, purity), and bins going left.
+def list_cuts(features, layout, sums, mass, n_labels, cuts, sets):
+    """All cuts of a node, and bins going left; they come feature by feature, shortest prefix first.
 
-    They come feature by feature, shortest prefix first. ``sums`` and ``mass`` are those of the
-    features' bins, ``label`` is that of the node. Of the bound: what it has without shortfalls, a
-    factor, the shortfall of all rows as they are labelled now. Returns how many cuts there are.
+    A cut is (feature, left label, right label, shortfall, impurity, other mass): the smaller, the
+    better. ``sums`` and ``mass`` are those of the features' bins. Returns how many cuts there are.
     """
-    floor, factor, all_short = bound
     offsets, n_bins, has_missing, categorical = layout
     n_classes = mass.shape[1]
     order, n = np.empty(257, dtype=np.int64), 0
-    for at in range(len(features)):
-        f = features[at]
+    for f in features:
         start, stop = offsets[f] - offsets[features[0]], offsets[f + 1] - offsets[features[0]]
         own, cells, masses = stop - start, sums[start:stop], mass[start:stop]
         total, shape = masses.sum(axis=0), (n_bins[f], has_missing[f], categorical[f])
@@ -179,7 +203,6 @@ def list_cuts(features, layout, sums, mass, label, bound, cuts, sets):
                 n_order = np.int64(number_bins(n_bins[f], np.int64(first), order))
             left, left_mass = np.zeros(sums.shape[1]), np.zeros(n_classes, dtype=np.int64)
             right, right_mass = cells.sum(axis=0), total.copy()
-            outside = all_short - right[n_classes if label < 0 else label]
             for k in range(n_order):
                 bin_ = order[k]
                 if masses[bin_].sum() == 0:
@@ -190,11 +213,10 @@ def list_cuts(features, layout, sums, mass, label, bound, cuts, sets):
                 right_mass -= masses[bin_]
                 if k < first or right_mass.sum() == 0:
                     continue
-                on_left, on_right = _least(left, n_classes), _least(right, n_classes)
-                short = outside + left[on_left] + right[on_right]
-                cuts[n, 0], cuts[n, 1], cuts[n, 2] = f, on_left, on_right
-                cuts[n, 3] = (floor - short) * factor
-                cuts[n, 4] = purity_of(left_mass, right_mass)
+                parts, both = (left, right), (left_mass, right_mass)
+                more = _write_cuts(f, parts, both, n_labels, cuts[n:])
                 write_set(order, k + 1, 0, own, shape, masses, sets[n])
-                n += 1
+                for same in range(1, more):
+                    sets[n + same] = sets[n]
+                n += more
     return n

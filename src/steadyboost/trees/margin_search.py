@@ -181,8 +181,8 @@ def climb(work, settled, span, at, problem):
     ``problem`` is (mass of the bottom, scale, reach, width of the last bracket). ``work`` and
     ``settled`` are what :func:`settle` made of all rows for a ``span``, and ``at`` is where they
     were looked at. The mean rises where the span begins, if that is not 0, and falls where it ends,
-    if that is not the reach. Returns the ends of the last bracket and the mean margin at its
-    beginning. As the mean is quasi-concave, a slope answers for all points beyond, and rows drop
+    if that is not the reach. Returns the ends of the last bracket, and the mean margin and the
+    threshold at its beginning. As the mean is quasi-concave, a slope answers for all points beyond, and rows drop
     out that can no longer change sides.
     """
     mass, scale, reach, width = problem
@@ -208,9 +208,9 @@ def climb(work, settled, span, at, problem):
             begin = q
         else:
             end = q
-    total = value + steep * (begin - at)
-    total += _bottom_sums(work, n, mass - mass_settled, begin, values, masses)[1]
-    return begin, end, total / (mass * (scale + begin))
+    found = _bottom_sums(work, n, mass - mass_settled, begin, values, masses)
+    total = value + steep * (begin - at) + found[1]
+    return begin, end, total / (mass * (scale + begin)), found[0]
 
 
 _climb = climb.bare
