@@ -13,14 +13,15 @@ from functools import cached_property
 
 import numpy as np
 
+from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.margin_scan import (
     MARGIN_DIGITS,
     list_cuts,
-    search_cut,
+    search_cuts,
     set_lines,
-    shortfall,
-    shortfall_change,
     shortfall_room,
+    sum_short_of_cuts,
+    sum_short_of_lines,
     sum_shortfalls,
 )
 from steadyboost.trees.margin_search import FIRST_PART, bottom_mean, seek
@@ -31,13 +32,14 @@ from steadyboost.trees.tree import parts
 
 MANY = 2**16  # rows of which some tell about the best step of a cut
 SOME = 2**13  # how many do, at the least
-LISTED = 2**15  # rows of a leaf that tell about the order of its cuts, at the least
+LISTED = 2**14  # rows of a leaf that tell about the order of its cuts, at the least
 STRETCH = 2**14  # rows that stay in the cache while several cuts are looked at
 EXACT_WORK = 2**17  # rows times searches of a leaf: all cuts are searched where that is enough
 FEWEST, FEW = 8, 4  # cuts that are searched at the least; of many rows, that are compared on all
 LABELS = 3  # for each side of a cut, by the bound
 NEAR = 1.25  # steps within this factor are the same to a bound
 MOST_LISTS = 3  # how often cuts are put in order
+ROOT_STEPS = (1.0, 0.5, 2.0)  # parts of the last step, where no row has a label yet
 FIRST_STEPS = (1 / 64, 1 / 16, 1 / 4)  # parts of the scale, where there is no step yet
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -79,20 +81,23 @@ class LabelledRows:
 class Rated:
     """A cut of a leaf, and what it is worth at its best step."""
 
-    place: int  # among all cuts
+    place: int  # among all cuts, whatever their labels
     cut: np.ndarray
     left_set: np.ndarray
     probe: Probe
     margin: float
 
     @property
-    def labels(self) -> tuple[int, int]:
-        return int(self.cut[1]), int(self.cut[2])
-
-    @property
     def order(self) -> tuple[float, ...]:
-        """Margin, impurity, mass of other labels, place."""
-        return -round(self.margin * MARGIN_DIGITS), *self.cut[4:].tolist(), self.place
+        """Margin, impurity, mass of other labels, place, labels."""
+        return -round(self.margin * MARGIN_DIGITS), *self.cut[4:], self.place, *self.cut[1:3]
+
+
+def _table(binned: BinnedRows, cuts: np.ndarray, sets: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Cuts as kernels take them."""
+    features, at = np.unique(cuts[:, 0].astype(np.int64), return_inverse=True)
+    packed, places, _, _ = binned.group(features)
+    return packed, places[at], sets, cuts[:, 1:3].astype(np.int64)
 
 
 class MarginJudge:
@@ -114,89 +119,93 @@ class MarginJudge:
         of = standing.scores, sample.y, standing.arrays
         self.all = self.some = LabelledRows(sample, of, (bottom, scale, width))
         n = len(sample.y)
-        self.stride = 1 << (n // SOME).bit_length() - 1 if n >= MANY else 1
-        if self.stride > 1:
-            self.some = self.all.every(self.stride, max(width, step / 64))
+        self.stride_bits = (n // SOME).bit_length() - 1 if n >= MANY else 0
+        if self.stride_bits:
+            self.some = self.all.every(1 << self.stride_bits, max(width, step / 64))
         self.groups = sample.groups(sample.n_classes)
+        k, n_bins = sample.n_classes, int(sample.binned.offsets[-1])
+        self.n_labels = k if n_bins * k**2 * n <= EXACT_WORK else min(k, LABELS)
 
     def _of_some(self, rows: np.ndarray) -> np.ndarray:
         """Their places among some of the rows."""
-        return rows if self.stride == 1 else rows[rows % self.stride == 0] // self.stride
+        if not self.stride_bits:
+            return rows
+        return rows[(rows & ((1 << self.stride_bits) - 1)) == 0] >> self.stride_bits
 
     def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
         def give_label(leaf: Leaf) -> None:
             set_lines(self.all.of, leaf.rows, leaf.label, self.all.lines)
-            if self.stride > 1:
+            if self.stride_bits:
                 set_lines(self.some.of, self._of_some(leaf.rows), leaf.label, self.some.lines)
 
         self.sample.run(give_label, [leaf for leaf in leaves if leaf.label != parent.label])
         self.step = found.step
 
     def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None:
-        parts_of_scale = [part * self.all.scale for part in FIRST_STEPS]
-        steps = [self.step] if self.step > 0 else parts_of_scale
-        probes, rated = [(step, self.some.threshold(step)) for step in steps], {}
+        probes = [(step, self.some.threshold(step)) for step in self._first_steps(leaf)]
+        rated: dict[tuple[float, ...], Rated] = {}
         for _ in range(MOST_LISTS):
             for probe in probes:
                 self._rate(leaf, probe, rated)
             if not rated:
                 return None
-            best = min(rated.values(), key=lambda one: one.order)
-            if any(probe[0] / NEAR <= best.probe[0] <= probe[0] * NEAR for probe in probes):
+            found = sorted(rated.values(), key=lambda one: one.order)
+            best = found[0].probe
+            if any(step / NEAR <= best[0] <= step * NEAR for step, _ in probes):
                 break
-            probes = [best.probe]
-        if self.stride > 1:
-            best = self._best_of_all(leaf, sorted(rated.values(), key=lambda one: one.order)[:FEW])
-        return Found(best.order[:2], int(best.cut[0]), best.left_set, best.labels, best.probe[0])
+            probes = [best]
+        chosen = self._best_of_all(leaf, others, found[:FEW]) if self.stride_bits else found[0]
+        labels = int(chosen.cut[1]), int(chosen.cut[2])
+        feature, step = int(chosen.cut[0]), chosen.probe[0]
+        return Found(chosen.order[:2], feature, chosen.left_set, labels, step)
 
-    def _rate(self, leaf: Leaf, probe: Probe, rated: dict[tuple, Rated]) -> None:
+    def _first_steps(self, leaf: Leaf) -> list[float]:
+        """That of the last split; of the root, several."""
+        if self.step > 0:
+            return [part * self.step for part in (ROOT_STEPS if leaf.label < 0 else (1.0,))]
+        return [part * self.all.scale for part in FIRST_STEPS]
+
+    def _rate(self, leaf: Leaf, probe: Probe, rated: dict[tuple[float, ...], Rated]) -> None:
         """Search the first cuts by their bound at a probe, but for those that have been."""
-        some, rows = self.some, self._of_some(leaf.rows)
+        some, run = self.some, self.sample.run
         cuts, sets = self._cuts(leaf, probe)
-        top = min(2 * probe[0], some.scale) if probe[0] > 0 else some.scale / FIRST_PART
-        most = int(min(len(cuts), max(FEWEST, EXACT_WORK // len(some.weights))))
+        most = int(min(len(cuts), max(FEWEST, EXACT_WORK // len(self.sample.y))))
         first = np.lexsort((cuts[:, 4], cuts[:, 3]))[:most].tolist()
-        floor, columns = some.floor, {}
+        names = {at: (at // self.n_labels**2, *cuts[at, 1:3]) for at in first}
+        new = [at for at in first if names[at] not in rated]
+        table, found = _table(some.sample.binned, cuts[new], sets[new]), np.empty((len(new), 3))
+        leaf_of_some = some.of, self._of_some(leaf.rows), table
+        top = min(2 * probe[0], some.scale)
+        how = some.lines, some.weights, some.problem, some.floor, top, found
+        shares = np.array_split(np.arange(len(new)), self.sample.n_threads)
+        run(lambda numbers: search_cuts(*leaf_of_some, numbers, *how), shares)
+        for at, (step, threshold, margin) in zip(new, found.tolist(), strict=True):
+            place = names[at][0]
+            rated[names[at]] = Rated(place, cuts[at], sets[at], (step, threshold), margin)
 
-        def search(at: int) -> Rated:
-            cut, left_set = cuts[at], sets[at]
-            how = columns[int(cut[0])], left_set, cut[1:3].astype(np.int64)
-            found = search_cut(
-                some.of, rows, *how, some.lines, some.weights, some.problem, floor, top
-            )
-            return Rated(at, cut, left_set, (found[0], found[3]), found[2])
-
-        new = [at for at in first if (at, *cuts[at, 1:3]) not in rated]
-        for feature in {int(cuts[at, 0]) for at in new}:
-            columns[feature] = some.sample.binned.column(feature)
-        for one in self.sample.run(search, new):
-            rated[one.place, *one.cut[1:3]] = one
-
-    def _best_of_all(self, leaf: Leaf, few: list[Rated]) -> Rated:
+    def _best_of_all(self, leaf: Leaf, others: Sequence[Leaf], few: list[Rated]) -> Rated:
         """The best of a few cuts, by what all rows say at the probe of each."""
-        own, run, binned = self.all, self.sample.run, self.sample.binned
-        columns = [binned.column(int(one.cut[0])) for one in few]
+        own, probes = self.all, np.array([one.probe for one in few])
+        both = np.stack([one.cut for one in few]), np.stack([one.left_set for one in few])
+        table = _table(self.sample.binned, *both)
 
-        def of_all(at: slice) -> list[float]:
-            lines = tuple(line[at] for line in own.lines)
-            return [shortfall(lines, own.weights[at], one.probe) for one in few]
+        def add_up(at: tuple[bool, np.ndarray]) -> np.ndarray:
+            (in_leaf, rows), short = at, np.empty(len(few))
+            if in_leaf:
+                sum_short_of_cuts(own.of, rows, table, own.weights, probes, short)
+            else:
+                sum_short_of_lines(rows, own.lines, own.weights, probes, short)
+            return short
 
-        def of_leaf(at: slice) -> list[float]:
-            rows, state = leaf.rows[at], (own.lines, own.weights)
-            return [
-                shortfall_change(own.of, rows, column, one.left_set, one.labels, *state, one.probe)
-                for one, column in zip(few, columns, strict=True)
-            ]
-
-        n = len(own.weights), len(leaf.rows)
-        spans = [parts(length, -(-length // STRETCH)) for length in n]
-        short = np.sum(run(of_all, spans[0]) + run(of_leaf, spans[1]), axis=0)
-        worth = [
-            (own.mass * threshold - missing) / (own.mass * (own.scale + step))
-            for missing, (step, threshold) in zip(short, (one.probe for one in few), strict=True)
+        pieces = [
+            (one is leaf, one.rows[at])
+            for one in (leaf, *others)
+            for at in parts(len(one.rows), -(-len(one.rows) // STRETCH))
         ]
-        new = [replace(one, margin=float(g)) for one, g in zip(few, worth, strict=True)]
-        return min(new, key=lambda one: one.order)
+        short = np.sum(self.sample.run(add_up, pieces), axis=0)
+        margins = (own.mass * probes[:, 1] - short) / (own.mass * (own.scale + probes[:, 0]))
+        pairs = zip(few, margins.tolist(), strict=True)
+        return min((replace(one, margin=g) for one, g in pairs), key=lambda one: one.order)
 
     def label_all(self, rows: np.ndarray) -> int:
         own, mass = self.all, self.sample.mass_of(rows)
@@ -209,16 +218,14 @@ class MarginJudge:
 
     def _cuts(self, leaf: Leaf, probe: Probe) -> tuple[np.ndarray, np.ndarray]:
         """All cuts of a leaf with their shortfalls at a probe, and bins going left."""
-        n, k = len(self.sample.y), self.sample.n_classes
-        n_labels = k if int(self.sample.binned.offsets[-1]) * k**2 * n <= EXACT_WORK else min(k, LABELS)
         rows = leaf.rows[:: max(1, len(leaf.rows) // LISTED)]
-        found = [self._cuts_of_group(rows, probe, n_labels, group) for group in self.groups]
+        found = [self._cuts_of_group(rows, probe, group) for group in self.groups]
         cuts, sets = (np.concatenate(both) for both in zip(*found, strict=True))
         cuts[:, 4] = np.round(cuts[:, 4] / self.sample.whole.sum(), 12)  # equal splits tie
         return cuts, sets
 
     def _cuts_of_group(
-        self, rows: np.ndarray, probe: Probe, n_labels: int, features: np.ndarray
+        self, rows: np.ndarray, probe: Probe, features: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         sample, own, room = self.sample, self.all, shortfall_room(self.sample.n_classes)
         of = own.of, own.weights, sample.whole
@@ -227,7 +234,7 @@ class MarginJudge:
             sample.columns(features), rows, room + sample.n_classes,
         )  # fmt: skip
         mass = sums[:, room:].astype(np.int64)
-        n = 2 * len(sums) * n_labels**2
+        n = 2 * len(sums) * self.n_labels**2
         cuts, sets = np.empty((n, 6)), np.zeros((n, SET_WORDS), np.uint32)
-        n = list_cuts(features, sample.binned.layout, sums, mass, n_labels, cuts, sets)
+        n = list_cuts(features, sample.binned.layout, sums, mass, self.n_labels, cuts, sets)
         return cuts[:n], sets[:n]

@@ -2,7 +2,8 @@
 
 ``of`` is (scores, labels, standing) of all rows; ``lines`` are those of
 :mod:`steadyboost.trees.margin_search` for the labels that rows have now, and ``problem`` is
-that of ``climb``. The mean of the smallest margins is the largest, over steps t and thresholds r,
+that of ``climb``. A ``table`` of cuts is (packed bins, places in them, bins going left, labels of
+both sides). The mean of the smallest margins is the largest, over steps t and thresholds r,
 of ``(m r - sum of w max(r - N_i(t), 0)) / (m (c + t))``. For a pair (t, r), the ``probe``, that is
 a sum over rows, and a histogram of the ``shortfalls`` gives it for every cut and every two labels:
 never more than what the cut is worth.
@@ -47,53 +48,65 @@ def set_lines(of, rows, label, lines):
     _set_lines(of, rows, label, lines)
 
 
-@inlined
-def _label_in(words, shift, i, left_set, labels):
-    bin_ = (words[i] >> shift) & np.uint32(255)
-    return np.uint64(labels[1 - contains(left_set, bin_)])
+@inner
+def _label_rows(table, k, rows, out):
+    """The label that the k-th cut gives to each of the rows."""
+    packed, places, left_sets, labels = table
+    words, shift = packed[places[k] >> 2], np.uint32(8 * (places[k] & 3))
+    named = np.empty(256, dtype=np.int64)
+    for b in range(256):
+        named[b] = labels[k, 0] if contains(left_sets[k], b) else labels[k, 1]
+    for j in range(len(rows)):
+        bin_ = (words[np.uint64(rows[j])] >> shift) & np.uint32(255)
+        out[j] = named[np.uint64(bin_)]
 
 
 @kernel
-def search_cut(of, rows, column, left_set, labels, lines, weights, problem, floor, top):
-    """As ``seek``, with the rows of a leaf labelled by a cut of it."""
+def search_cuts(of, rows, table, numbers, lines, weights, problem, floor, top, found):
+    """The best step of some cuts, margin and threshold there; the leaf's rows are listed."""
     scores, y, standing = of
     level, base, way = lines[0].copy(), lines[1].copy(), lines[2].copy()
-    words, shift = column[0][column[1] >> 2], np.uint32(8 * (column[1] & 3))
-    for j in range(len(rows)):
-        i = np.uint64(rows[j])
-        label = _label_in(words, shift, i, left_set, labels)
-        level[i], base[i], way[i] = _line(scores, y, standing, i, label)
-    return _seek((level, base, way), weights, problem, floor, top)
-
-
-@inlined
-def _short(line, weight, probe):
-    return weight * max(probe[1] - numerator(line[0], line[1], line[2], probe[0]), 0.0)
+    labels = np.empty(len(rows), dtype=np.int64)
+    for k in numbers:
+        _label_rows(table, k, rows, labels)
+        for j in range(len(rows)):
+            i = np.uint64(rows[j])
+            level[i], base[i], way[i] = _line(scores, y, standing, i, np.uint64(labels[j]))
+        best = _seek((level, base, way), weights, problem, floor, top)
+        found[k, 0], found[k, 1], found[k, 2] = best[0], best[3], best[2]
 
 
 @kernel
-def shortfall(lines, weights, probe):
-    """The sum of ``w max(r - N(t), 0)`` at a probe, with the labels that rows have."""
+def sum_short_of_lines(rows, lines, weights, probes, short):
+    """The sum of ``w max(r - N(t), 0)`` at each probe, over rows with the labels that they have.
+
+    Four sums side by side, so that none waits for the last.
+    """
     level, base, way = lines
-    total = 0.0
-    for i in range(len(weights)):
-        total += _short((level[i], base[i], way[i]), weights[i], probe)
-    return total
+    for k in range(len(probes)):
+        lanes, step, threshold = np.zeros(4), probes[k, 0], probes[k, 1]
+        for j in range(len(rows)):
+            i = np.uint64(rows[j])
+            missing = threshold - numerator(level[i], base[i], way[i], step)
+            lanes[np.uint64(j & 3)] += weights[i] * max(missing, 0.0)
+        short[k] = lanes.sum()
 
 
 @kernel
-def shortfall_change(of, rows, column, left_set, labels, lines, weights, probe):
-    """What a cut of a leaf, whose rows are listed, adds to the shortfall at a probe."""
-    scores, y, standing = of
-    level, base, way = lines
-    words, shift = column[0][column[1] >> 2], np.uint32(8 * (column[1] & 3))
-    total = 0.0
-    for j in range(len(rows)):
-        i = np.uint64(rows[j])
-        label = _label_in(words, shift, i, left_set, labels)
-        total += _short(_line(scores, y, standing, i, label), weights[i], probe)
-        total -= _short((level[i], base[i], way[i]), weights[i], probe)
-    return total
+def sum_short_of_cuts(of, rows, table, weights, probes, short):
+    """The same over the rows of a leaf, with the labels of a cut for each probe; no branches."""
+    scores, y, (own, first, second, best) = of
+    labels = np.empty(len(rows), dtype=np.int64)
+    for k in range(len(probes)):
+        _label_rows(table, k, rows, labels)
+        lanes, step, threshold = np.zeros(4), probes[k, 0], probes[k, 1]
+        for j in range(len(rows)):
+            i, label = np.uint64(rows[j]), labels[j]
+            rest = second[i] if label == best[i] else first[i]
+            other = max(rest, scores[i, np.uint64(label)] + step)
+            top = first[i] - step if label == y[i] else other
+            lanes[np.uint64(j & 3)] += weights[i] * max(threshold - own[i] + top, 0.0)
+        short[k] = lanes.sum()
 
 
 def shortfall_room(n_classes):

@@ -93,7 +93,7 @@ class _Search:
             return sums, m
 
         work, sums = self._gather(sort)
-        return climb(work, (len(work[0]), *sums), span, at, self.problem)
+        return climb(work, (len(work[0]), *sums), span, at, 0.0, self.problem)
 
 
 def find_step(
