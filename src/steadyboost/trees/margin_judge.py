@@ -20,9 +20,8 @@ from steadyboost.trees.margin_scan import (
     search_cuts,
     set_lines,
     shortfall_room,
-    sum_short_of_cuts,
-    sum_short_of_lines,
     sum_shortfalls,
+    sum_shortfalls_of,
 )
 from steadyboost.trees.margin_search import FIRST_PART, bottom_mean, seek
 from steadyboost.trees.search_tree import Found, Leaf
@@ -33,14 +32,21 @@ from steadyboost.trees.tree import parts
 MANY = 2**16  # rows of which some tell about the best step of a cut
 SOME = 2**13  # how many do, at the least
 LISTED = 2**14  # rows of a leaf that tell about the order of its cuts, at the least
-STRETCH = 2**14  # rows that stay in the cache while several cuts are looked at
+STRETCH = 2**16  # rows that a thread adds up at a time
 EXACT_WORK = 2**17  # rows times searches of a leaf: all cuts are searched where that is enough
-FEWEST, FEW = 8, 4  # cuts that are searched at the least; of many rows, that are compared on all
+FEWEST, FEW = 8, 3  # cuts that are searched at the least; of many rows, that are compared on all
 LABELS = 3  # for each side of a cut, by the bound
 NEAR = 1.25  # steps within this factor are the same to a bound
 MOST_LISTS = 3  # how often cuts are put in order
-ROOT_STEPS = (1.0, 0.5, 2.0)  # parts of the last step, where no row has a label yet
+STEPS = (1.0, 0.35, 2.5)  # parts of the last step at which cuts are put in order
 FIRST_STEPS = (1 / 64, 1 / 16, 1 / 4)  # parts of the scale, where there is no step yet
+
+NO_CUTS = (
+    np.empty((0, 0), np.uint32),
+    np.empty(0, np.int64),
+    np.empty((0, SET_WORDS), np.uint32),
+    np.empty((0, 2), np.int64),
+)
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 Rows = tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]  # scores, labels, standing
@@ -144,9 +150,10 @@ class MarginJudge:
     def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None:
         probes = [(step, self.some.threshold(step)) for step in self._first_steps(leaf)]
         rated: dict[tuple[float, ...], Rated] = {}
+        rows = self._of_some(leaf.rows)
         for _ in range(MOST_LISTS):
             for probe in probes:
-                self._rate(leaf, probe, rated)
+                self._rate(leaf, rows, probe, rated)
             if not rated:
                 return None
             found = sorted(rated.values(), key=lambda one: one.order)
@@ -160,13 +167,19 @@ class MarginJudge:
         return Found(chosen.order[:2], feature, chosen.left_set, labels, step)
 
     def _first_steps(self, leaf: Leaf) -> list[float]:
-        """That of the last split; of the root, several."""
-        if self.step > 0:
-            return [part * self.step for part in (ROOT_STEPS if leaf.label < 0 else (1.0,))]
-        return [part * self.all.scale for part in FIRST_STEPS]
+        """That of the last split, and others where there are few rows, or none has a label yet."""
+        if self.step == 0:
+            return [part * self.all.scale for part in FIRST_STEPS]
+        n = 3 if not self.stride_bits else 2 if leaf.label < 0 else 1
+        return [part * self.step for part in STEPS[:n]]
 
-    def _rate(self, leaf: Leaf, probe: Probe, rated: dict[tuple[float, ...], Rated]) -> None:
-        """Search the first cuts by their bound at a probe, but for those that have been."""
+    def _rate(
+        self, leaf: Leaf, rows: np.ndarray, probe: Probe, rated: dict[tuple[float, ...], Rated]
+    ) -> None:
+        """Search the first cuts by their bound at a probe, but for those that have been.
+
+        ``rows`` are those of the leaf among some.
+        """
         some, run = self.some, self.sample.run
         cuts, sets = self._cuts(leaf, probe)
         most = int(min(len(cuts), max(FEWEST, EXACT_WORK // len(self.sample.y))))
@@ -174,7 +187,7 @@ class MarginJudge:
         names = {at: (at // self.n_labels**2, *cuts[at, 1:3]) for at in first}
         new = [at for at in first if names[at] not in rated]
         table, found = _table(some.sample.binned, cuts[new], sets[new]), np.empty((len(new), 3))
-        leaf_of_some = some.of, self._of_some(leaf.rows), table
+        leaf_of_some = some.of, rows, table
         top = min(2 * probe[0], some.scale)
         how = some.lines, some.weights, some.problem, some.floor, top, found
         shares = np.array_split(np.arange(len(new)), self.sample.n_threads)
@@ -187,18 +200,16 @@ class MarginJudge:
         """The best of a few cuts, by what all rows say at the probe of each."""
         own, probes = self.all, np.array([one.probe for one in few])
         both = np.stack([one.cut for one in few]), np.stack([one.left_set for one in few])
-        table = _table(self.sample.binned, *both)
+        tables = _table(self.sample.binned, *both), NO_CUTS
 
-        def add_up(at: tuple[bool, np.ndarray]) -> np.ndarray:
-            (in_leaf, rows), short = at, np.empty(len(few))
-            if in_leaf:
-                sum_short_of_cuts(own.of, rows, table, own.weights, probes, short)
-            else:
-                sum_short_of_lines(rows, own.lines, own.weights, probes, short)
+        def add_up(piece: tuple[int, np.ndarray]) -> np.ndarray:
+            short, (outside, rows) = np.zeros(len(few)), piece
+            state = own.lines, own.weights, probes, short
+            sum_shortfalls_of(own.of, rows, tables[outside], *state)
             return short
 
         pieces = [
-            (one is leaf, one.rows[at])
+            (int(one is not leaf), one.rows[at])
             for one in (leaf, *others)
             for at in parts(len(one.rows), -(-len(one.rows) // STRETCH))
         ]

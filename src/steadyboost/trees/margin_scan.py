@@ -76,37 +76,49 @@ def search_cuts(of, rows, table, numbers, lines, weights, problem, floor, top, f
         found[k, 0], found[k, 1], found[k, 2] = best[0], best[3], best[2]
 
 
-@kernel
-def sum_short_of_lines(rows, lines, weights, probes, short):
-    """The sum of ``w max(r - N(t), 0)`` at each probe, over rows with the labels that they have.
-
-    Four sums side by side, so that none waits for the last.
-    """
+@inner
+def _short_of_lines(rows, lines, weights, step, threshold):
+    """Four sums side by side, so that none waits for the last."""
     level, base, way = lines
-    for k in range(len(probes)):
-        lanes, step, threshold = np.zeros(4), probes[k, 0], probes[k, 1]
-        for j in range(len(rows)):
-            i = np.uint64(rows[j])
-            missing = threshold - numerator(level[i], base[i], way[i], step)
-            lanes[np.uint64(j & 3)] += weights[i] * max(missing, 0.0)
-        short[k] = lanes.sum()
+    lanes = np.zeros(4)
+    for j in range(len(rows)):
+        i = np.uint64(rows[j])
+        missing = threshold - numerator(level[i], base[i], way[i], step)
+        lanes[np.uint64(j & 3)] += weights[i] * max(missing, 0.0)
+    return lanes.sum()
+
+
+@inner
+def _short_of_labels(of, rows, labels, weights, step, threshold):
+    """The same with the labels of a cut; free of branches."""
+    scores, y, (own, first, second, best) = of
+    lanes = np.zeros(4)
+    for j in range(len(rows)):
+        i, label = np.uint64(rows[j]), labels[j]
+        rest = second[i] if label == best[i] else first[i]
+        other = max(rest, scores[i, np.uint64(label)] + step)
+        top = first[i] - step if label == y[i] else other
+        lanes[np.uint64(j & 3)] += weights[i] * max(threshold - own[i] + top, 0.0)
+    return lanes.sum()
 
 
 @kernel
-def sum_short_of_cuts(of, rows, table, weights, probes, short):
-    """The same over the rows of a leaf, with the labels of a cut for each probe; no branches."""
-    scores, y, (own, first, second, best) = of
-    labels = np.empty(len(rows), dtype=np.int64)
-    for k in range(len(probes)):
-        _label_rows(table, k, rows, labels)
-        lanes, step, threshold = np.zeros(4), probes[k, 0], probes[k, 1]
-        for j in range(len(rows)):
-            i, label = np.uint64(rows[j]), labels[j]
-            rest = second[i] if label == best[i] else first[i]
-            other = max(rest, scores[i, np.uint64(label)] + step)
-            top = first[i] - step if label == y[i] else other
-            lanes[np.uint64(j & 3)] += weights[i] * max(threshold - own[i] + top, 0.0)
-        short[k] = lanes.sum()
+def sum_shortfalls_of(of, rows, table, lines, weights, probes, short):
+    """Add up ``w max(r - N(t), 0)`` at each probe, over rows with the labels that they have.
+
+    If there is a table of cuts, one for each probe, rows have the labels of these. Rows are read
+    block by block, so that they are in the cache for all probes.
+    """
+    labels = np.empty(CHUNK, dtype=np.int64)
+    for start in range(0, len(rows), CHUNK):
+        block = rows[start : start + CHUNK]
+        for k in range(len(probes)):
+            probe = probes[k, 0], probes[k, 1]
+            if len(table[1]) > 0:
+                _label_rows(table, k, block, labels)
+                short[k] += _short_of_labels(of, block, labels, weights, probe[0], probe[1])
+            else:
+                short[k] += _short_of_lines(block, lines, weights, probe[0], probe[1])
 
 
 def shortfall_room(n_classes):
