@@ -31,10 +31,10 @@ from steadyboost.trees.tree import parts
 
 MANY = 2**16  # rows of which some tell about the best step of a cut
 SOME = 2**13  # how many do, at the least
-LISTED = 2**14  # rows of a leaf that tell about the order of its cuts, at the least
+LISTED = 2**13  # rows of a leaf that tell about the order of its cuts, at the least
 STRETCH = 2**16  # rows that a thread adds up at a time
 EXACT_WORK = 2**17  # rows times searches of a leaf: all cuts are searched where that is enough
-FEWEST, FEW = 8, 3  # cuts that are searched at the least; of many rows, that are compared on all
+FEWEST, FEW = 8, 2  # cuts that are searched at the least; of many rows, that are compared on all
 LABELS = 3  # for each side of a cut, by the bound
 NEAR = 1.25  # steps within this factor are the same to a bound
 MOST_LISTS = 3  # how often cuts are put in order
