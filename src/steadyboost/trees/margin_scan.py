@@ -28,7 +28,7 @@ _seek = seek.bare
 def _line(scores, y, standing, i, label):
     own, first, second, best = standing
     level, base = line_of(
-        scores[i, label], own[i], first[i], second[i], label == y[i], label == best[i]
+        scores[i, np.uint64(label)], own[i], first[i], second[i], label == y[i], label == best[i]
     )
     return level, base, 1.0 if label == y[i] else -1.0
 
@@ -39,7 +39,7 @@ def _set_lines(of, rows, label, lines):
     level, base, way = lines
     for j in range(len(rows)):
         i = np.uint64(rows[j])
-        level[i], base[i], way[i] = _line(scores, y, standing, i, np.uint64(label))
+        level[i], base[i], way[i] = _line(scores, y, standing, i, np.int64(label))
 
 
 @kernel
@@ -71,7 +71,7 @@ def search_cuts(of, rows, table, numbers, lines, weights, problem, floor, top, f
         _label_rows(table, k, rows, labels)
         for j in range(len(rows)):
             i = np.uint64(rows[j])
-            level[i], base[i], way[i] = _line(scores, y, standing, i, np.uint64(labels[j]))
+            level[i], base[i], way[i] = _line(scores, y, standing, i, labels[j])
         best = _seek((level, base, way), weights, problem, floor, top)
         found[k, 0], found[k, 1], found[k, 2] = best[0], best[3], best[2]
 
