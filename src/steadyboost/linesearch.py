@@ -124,7 +124,7 @@ def maximize_margin(
         raise ValueError(f"tol={tol!r} must be a positive number.")
     sign = -1.0 if negative else 1.0
     lines, weights, mass = _lines(scores, y, votes, sign, weights, bottom)
-    begin, end, mean = find_step(
+    begin, end, mean, _ = find_step(
         lambda at: tuple(line[at] for line in lines), weights, (mass, scale, scale, tol)
     )
     return MarginSearch(sign * begin, float(mean), (sign * begin, sign * end))

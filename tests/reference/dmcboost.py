@@ -51,6 +51,7 @@ def by_error(state):
         loss = exponential_loss(state, votes, step) / before
         return round(error / sum(state.weights), 12), round(loss, 6)
 
+    judge.label = label_one_by_one
     return judge
 
 
@@ -63,6 +64,7 @@ def by_margin(state, bottom, tol):
         g = linesearch.bottom_margin(*problem, step, bottom, state.scale)[0]
         return (-round(g, 9),)
 
+    judge.label = label_together
     return judge
 
 
@@ -111,6 +113,26 @@ def candidates(state, node):
             yield f, left
 
 
+def label_one_by_one(state, judge, votes, left, right):
+    """Phase I: the left part is labelled while the right one keeps the label that it has."""
+    _, left_label = best_label(state, judge, votes, left)
+    judgement, right_label = best_label(state, judge, relabelled(votes, left, left_label), right)
+    return judgement, (left_label, right_label)
+
+
+def label_together(state, judge, votes, left, right):
+    """Phase II: the best two labels; then those of the larger classes, then the lower ones."""
+    masses_of = masses(state, left), masses(state, right)
+    rated = []
+    for l in range(state.n_classes):
+        on_left = relabelled(votes, left, l)
+        for r in range(state.n_classes):
+            mass = masses_of[0][l] + masses_of[1][r]
+            rated.append((judge(relabelled(on_left, right, r)), -mass, (l, r)))
+    judgement, _, labels = min(rated)
+    return judgement, labels
+
+
 def find_split(state, judge, votes, node):
     """(judgement, Gini, feature, bins, left label, right label) of the best split, or None."""
     best = None
@@ -119,13 +141,10 @@ def find_split(state, judge, votes, node):
         left, right = node.rows[goes_left], node.rows[~goes_left]
         if not len(left) or not len(right):
             continue
-        _, left_label = best_label(state, judge, votes, left)
-        judgement, right_label = best_label(
-            state, judge, relabelled(votes, left, left_label), right
-        )
+        judgement, labels = judge.label(state, judge, votes, left, right)
         key = (judgement, round(gini(state, (left, right)), 9))
         if best is None or key < best[0]:
-            best = key, f, left_bins, left_label, right_label
+            best = key, f, left_bins, *labels
     return best
 
 

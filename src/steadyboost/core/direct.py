@@ -254,7 +254,7 @@ class DirectSearch:
         question = self.question(shares)
         if self.run.booster.resample:
             shares = round_.draw_counts(self.run.rows, question.weights).astype(float)
-        rows = np.flatnonzero(shares)
+        rows = np.flatnonzero(shares > 0)
         edges = np.empty((len(rows), sample.n_classes + 1), dtype=np.int64)
         # A power of two: whole weights stay whole, and equal splits equal.
         whole = 2.0 ** float(np.ceil(np.log2(edges.shape[1] * shares.sum())))

@@ -139,7 +139,7 @@ class Binned(BinnedRows):
         return self.packed, features, self.layout, np.arange(self.n_features)
 
     def take(self, rows: np.ndarray) -> "Binned":
-        packed = np.ascontiguousarray(self.packed[:, rows])
+        packed = np.take(self.packed, rows, axis=1)
         return Binned(packed, self.n_bins, self.has_missing, self.categorical)
 
     @classmethod

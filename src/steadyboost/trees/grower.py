@@ -18,7 +18,7 @@ import numpy as np
 from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.histogram import add_dense, add_labels, turn, turns_pay
 from steadyboost.trees.jit import inner, kernel, shared
-from steadyboost.trees.joint import joint_pays, take_margins
+from steadyboost.trees.joint import add_vectors, joint_pays, take_margins
 from steadyboost.trees.sparse_kernels import column_of, fill_sparse
 from steadyboost.trees.splitting import SET_WORDS, best_split, contains, gain_of
 
@@ -45,12 +45,15 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
     labels, weights, channels, counted, same_label = sums
     offsets = layout[0]
     hist[:] = 0
-    if len(channels) > 0:
-        add_dense(packed, features, offsets, rows, channels, hist)
     joined = joint_pays(joint, len(rows), len(features), n_channels)
     columns, own_offsets = features, offsets
     if joined:
         packed, columns, own_offsets, _ = joint
+    if len(channels) > 0:
+        into = np.zeros(own_offsets[-1] * n_channels, dtype=np.int64) if joined else hist
+        add_dense(packed, columns, own_offsets, rows, channels, into)
+        if joined:
+            add_vectors(joint, into, offsets, n_channels, hist)
     added, width, out = weights, n_channels, hist
     for kind in range(2):  # sums, then counts: one call, lest it be compiled twice
         if len(added) > 0:

@@ -1,92 +1,109 @@
 """Phase II of direct optimisation: splits by the bottom margins after the best step.
 
-Where there are too many rows to search every cut, all of them are put in order by a bound (see
-:mod:`steadyboost.trees.margin_scan`) at a step and a threshold. Those of the best cut are found
-next, on some of the rows; while they are others, cuts are put in order again, at these. So the
-chosen cut is the best one at its own step.
+Cuts of a leaf, each with two labels, are put in order by a bound at a step and a threshold, see
+:mod:`steadyboost.trees.margin_scan`. The first of them are searched for their own best step; while
+the best of these is far from the step of the bound, cuts are put in order again, at its own.
+
+Of many rows, some tell the best step and threshold of a cut, and all what it is worth there.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from steadyboost.trees.grower import partition
+from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.margin_scan import (
     MARGIN_DIGITS,
-    best_label,
     list_cuts,
+    search_cuts,
     set_lines,
-    shortfall,
     shortfall_room,
     sum_shortfalls,
+    sum_shortfalls_of,
 )
-from steadyboost.trees.margin_search import FIRST_PART, bottom_mean
+from steadyboost.trees.margin_search import FIRST_PART, bottom_mean, seek
 from steadyboost.trees.search_tree import Found, Leaf
 from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.standing import Sample, Standing
-from steadyboost.trees.step_search import find_step
+from steadyboost.trees.tree import parts
 
-SOME = 2**13  # rows that tell about where the best step of a cut is
-EXACT_WORK = 4_000_000  # rows times searches up to which every cut is searched
+MANY = 2**16  # rows of which some tell about the best step of a cut
+SOME = 2**13  # how many do, at the least
+LISTED = 2**13  # rows of a leaf that tell about the order of its cuts, at the least
+STRETCH = 2**16  # rows that a thread adds up at a time
+EXACT_WORK = 2**17  # rows times searches of a leaf: all cuts are searched where that is enough
+FEWEST, FEW = 5, 2  # cuts that are searched at the least; of many rows, that are compared on all
+LABELS = 3  # for each side of a cut, by the bound
 NEAR = 1.25  # steps within this factor are the same to a bound
-MOST_LISTS = 3  # how often cuts are put in order again
+MOST_LISTS = 3  # how often cuts are put in order
+STEPS = (1.0, 0.35, 2.5)  # parts of the last step at which cuts are put in order
 FIRST_STEPS = (1 / 64, 1 / 16, 1 / 4)  # parts of the scale, where there is no step yet
+
+NO_CUTS = (
+    np.empty((0, 0), np.uint32),
+    np.empty(0, np.int64),
+    np.empty((0, SET_WORDS), np.uint32),
+    np.empty((0, 2), np.int64),
+)
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 Rows = tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]  # scores, labels, standing
+Probe = tuple[float, float]  # a step, and the largest numerator at the bottom there
 
 
 class LabelledRows:
     """Rows with the labels that a tree has given them so far, and the problem of the best step."""
 
-    def __init__(self, of: Rows, weights: np.ndarray, limits: tuple[float, float, float]):
-        self.of, self.weights = of, weights
-        self.mass, self.scale, self.width = limits
+    def __init__(self, sample: Sample, of: Rows, limits: tuple[float, float, float]):
+        self.sample, self.of, self.weights = sample, of, sample.weights
+        self.mass, self.scale, width = limits
+        self.problem = self.mass, self.scale, self.scale, width
         own, first = of[2][:2]
-        self.lines: Triple = (
-            own - first,
-            np.full(len(own), np.inf),
-            np.full(len(own), -1.0),
-        )
+        self.lines: Triple = own - first, np.full(len(own), np.inf), np.full(len(own), -1.0)
 
-    def every(self, stride: int) -> "LabelledRows":
+    def every(self, stride: int, width: float) -> "LabelledRows":
         """Each stride-th row, before any of them has a label."""
-        scores, y, standing = self.of
-        weights = self.weights[::stride].copy()
-        share = self.mass * float(weights.sum() / self.weights.sum())
-        own = tuple(array[::stride].copy() for array in standing)
-        of = scores[::stride].copy(), y[::stride].copy(), own
-        return LabelledRows(of, weights, (share, self.scale, self.width))
-
-    def copies(self) -> Triple:
-        level, base, way = self.lines
-        return level.copy(), base.copy(), way.copy()
-
-    def label(self, rows: np.ndarray, label: int, lines: Triple) -> None:
-        set_lines(self.of, rows, label, lines)
+        rows = np.arange(0, len(self.weights), stride)
+        sample = self.sample.take(rows, self.weights[rows], self.sample.whole[rows])
+        share = self.mass * float(sample.weights.sum() / self.weights.sum())
+        standing = tuple(array[rows] for array in self.of[2])
+        return LabelledRows(
+            sample, (self.of[0][rows], sample.y, standing), (share, self.scale, width)
+        )
 
     @cached_property
     def floor(self) -> float:
         """The threshold without a step, whatever the labels."""
-        return self.threshold(self.lines, 0.0)
+        return self.threshold(0.0)
 
-    def best_step(self, lines: Triple, guess: float) -> tuple[float, float]:
-        """The step with the largest mean margin, and that margin."""
-        problem = self.mass, self.scale, self.scale, self.width
-        found = find_step(
-            lambda at: tuple(line[at] for line in lines), self.weights, problem, guess
-        )
-        return found[0], found[2]
-
-    def threshold(self, lines: Triple, step: float) -> float:
+    def threshold(self, step: float) -> float:
         """The largest numerator at the bottom after a step."""
-        return float(bottom_mean(lines, self.weights, self.mass, self.scale, step)[2])
+        return float(bottom_mean(self.lines, self.weights, self.mass, self.scale, step)[2])
 
 
-def _first_of(cuts: np.ndarray) -> int:
-    """The largest bound, then the purest, then the first."""
-    return int(np.lexsort((-cuts[:, 4], -cuts[:, 3]))[0])
+@dataclass(frozen=True)
+class Rated:
+    """A cut of a leaf, and what it is worth at its best step."""
+
+    place: int  # among all cuts, whatever their labels
+    cut: np.ndarray
+    left_set: np.ndarray
+    probe: Probe
+    margin: float
+
+    @property
+    def order(self) -> tuple[float, ...]:
+        """Margin, impurity, mass of other labels, place, labels."""
+        return -round(self.margin * MARGIN_DIGITS), *self.cut[4:], self.place, *self.cut[1:3]
+
+
+def _table(binned: BinnedRows, cuts: np.ndarray, sets: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Cuts as kernels take them."""
+    features, at = np.unique(cuts[:, 0].astype(np.int64), return_inverse=True)
+    packed, places, _, _ = binned.group(features)
+    return packed, places[at], sets, cuts[:, 1:3].astype(np.int64)
 
 
 class MarginJudge:
@@ -106,135 +123,129 @@ class MarginJudge:
     ):
         self.sample, self.step = sample, step
         of = standing.scores, sample.y, standing.arrays
-        self.all = LabelledRows(of, sample.weights, (bottom, scale, width))
-        self.stride_bits = max(0, (len(sample.y) // SOME).bit_length() - 1)
-        self.some = self.all.every(1 << self.stride_bits)
+        self.all = self.some = LabelledRows(sample, of, (bottom, scale, width))
+        n = len(sample.y)
+        self.stride_bits = (n // SOME).bit_length() - 1 if n >= MANY else 0
+        if self.stride_bits:
+            self.some = self.all.every(1 << self.stride_bits, max(width, step / 64))
         self.groups = sample.groups(sample.n_classes)
+        k, n_bins = sample.n_classes, int(sample.binned.offsets[-1])
+        self.n_labels = k if n_bins * k**2 * n <= EXACT_WORK else min(k, LABELS)
 
-    def _sampled(self, rows: np.ndarray) -> np.ndarray:
-        """Places among some of the rows."""
-        return self._of_stride(rows) >> self.stride_bits
-
-    def _of_stride(self, rows: np.ndarray) -> np.ndarray:
-        return rows[(rows & ((1 << self.stride_bits) - 1)) == 0]
+    def _of_some(self, rows: np.ndarray) -> np.ndarray:
+        """Their places among some of the rows."""
+        if not self.stride_bits:
+            return rows
+        return rows[(rows & ((1 << self.stride_bits) - 1)) == 0] >> self.stride_bits
 
     def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
         def give_label(leaf: Leaf) -> None:
-            self.all.label(leaf.rows, leaf.label, self.all.lines)
-            self.some.label(self._sampled(leaf.rows), leaf.label, self.some.lines)
+            set_lines(self.all.of, leaf.rows, leaf.label, self.all.lines)
+            if self.stride_bits:
+                set_lines(self.some.of, self._of_some(leaf.rows), leaf.label, self.some.lines)
 
         self.sample.run(give_label, [leaf for leaf in leaves if leaf.label != parent.label])
         self.step = found.step
 
     def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None:
-        cuts, sets = self._cuts(leaf, self._probe(self.step))
-        if not len(cuts):
-            return None
-        searches = len(cuts) * 2 * self.sample.n_classes
-        if searches * len(self.sample.y) > EXACT_WORK:
-            return self._by_bound(leaf, cuts, sets)
-        found = self.sample.run(
-            lambda at: self._search_cut(leaf, cuts[at], sets[at]), range(len(cuts))
-        )
-        return min(found, key=lambda one: one.key)
-
-    def _by_bound(self, leaf: Leaf, cuts: np.ndarray, sets: np.ndarray) -> Found:
-        """The cut of the best bound at its own step."""
-        step = self.step
-        if step == 0:
-            step = self._first_step(leaf)
-            cuts, sets = self._cuts(leaf, self._probe(step))
+        probes = [(step, self.some.threshold(step)) for step in self._first_steps(leaf)]
+        rated: dict[tuple[float, ...], Rated] = {}
+        rows = self._of_some(leaf.rows)
         for _ in range(MOST_LISTS):
-            best = _first_of(cuts)
-            own, threshold, _ = self._own_probe(leaf, cuts[best], sets[best])
-            if step / NEAR <= own <= step * NEAR:
+            for probe in probes:
+                self._rate(leaf, rows, probe, rated)
+            if not rated:
+                return None
+            found = sorted(rated.values(), key=lambda one: one.order)
+            best = found[0].probe
+            if any(step / NEAR <= best[0] <= step * NEAR for step, _ in probes):
                 break
-            step = own
-            cuts, sets = self._cuts(leaf, (step, threshold))
-        best = _first_of(cuts)
-        labels = int(cuts[best, 1]), int(cuts[best, 2])
-        return self._found(cuts[best], sets[best], labels, own, cuts[best, 3])
+            probes = [best]
+        chosen = self._best_of_all(leaf, others, found[:FEW]) if self.stride_bits else found[0]
+        labels = int(chosen.cut[1]), int(chosen.cut[2])
+        feature, step = int(chosen.cut[0]), chosen.probe[0]
+        return Found(chosen.order[:2], feature, chosen.left_set, labels, step)
 
-    def _first_step(self, leaf: Leaf) -> float:
-        """Where there is no step to begin with: the best of what some lead to."""
-        tried = []
-        for part in FIRST_STEPS:
-            cuts, sets = self._cuts(leaf, self._probe(part * self.all.scale))
-            best = _first_of(cuts)
-            tried.append(self._own_probe(leaf, cuts[best], sets[best]))
-        return max(tried, key=lambda probe: probe[2])[0]
+    def _first_steps(self, leaf: Leaf) -> list[float]:
+        """That of the last split, and others where there are few rows, or none has a label yet."""
+        if self.step == 0:
+            return [part * self.all.scale for part in FIRST_STEPS]
+        n = 3 if not self.stride_bits else 2 if leaf.label < 0 else 1
+        return [part * self.step for part in STEPS[:n]]
 
-    def _own_probe(
-        self, leaf: Leaf, cut: np.ndarray, left_set: np.ndarray
-    ) -> tuple[float, float, float]:
-        """The best step of a cut, threshold and margin there, by some of the rows."""
-        some, lines = self.some, self.some.copies()
-        rows = self._of_stride(leaf.rows)
-        for side, label in zip(self._sides(rows, int(cut[0]), left_set), cut[1:3], strict=True):
-            some.label(side >> self.stride_bits, int(label), lines)
-        step, margin = some.best_step(lines, self.step)
-        return step, some.threshold(lines, step), margin
+    def _rate(
+        self, leaf: Leaf, rows: np.ndarray, probe: Probe, rated: dict[tuple[float, ...], Rated]
+    ) -> None:
+        """Search the first cuts by their bound at a probe, but for those that have been.
 
-    def _sides(self, rows: np.ndarray, feature: int, left_set: np.ndarray) -> list[np.ndarray]:
-        rows, column = rows.copy(), self.sample.binned.column(feature)
-        n_left = partition(*column, left_set, rows, np.empty_like(rows))
-        return [rows[:n_left], rows[n_left:]]
+        ``rows`` are those of the leaf among some.
+        """
+        some, run = self.some, self.sample.run
+        cuts, sets = self._cuts(leaf, probe)
+        most = int(min(len(cuts), max(FEWEST, EXACT_WORK // len(self.sample.y))))
+        first = np.lexsort((cuts[:, 4], cuts[:, 3]))[:most].tolist()
+        names = {at: (at // self.n_labels**2, *cuts[at, 1:3]) for at in first}
+        new = [at for at in first if names[at] not in rated]
+        table, found = _table(some.sample.binned, cuts[new], sets[new]), np.empty((len(new), 3))
+        leaf_of_some = some.of, rows, table
+        top = min(2 * probe[0], some.scale)
+        how = some.lines, some.weights, some.problem, some.floor, top, found
+        shares = np.array_split(np.arange(len(new)), self.sample.n_threads)
+        run(lambda numbers: search_cuts(*leaf_of_some, numbers, *how), shares)
+        for at, (step, threshold, margin) in zip(new, found.tolist(), strict=True):
+            place = names[at][0]
+            rated[names[at]] = Rated(place, cuts[at], sets[at], (step, threshold), margin)
 
-    def _found(
-        self,
-        cut: np.ndarray,
-        left_set: np.ndarray,
-        labels: Sequence[int],
-        step: float,
-        g: float,
-    ) -> Found:
-        key = -round(g * MARGIN_DIGITS), self.sample.impurity(cut[4])
-        return Found(key, int(cut[0]), left_set, (labels[0], labels[1]), step)
+    def _best_of_all(self, leaf: Leaf, others: Sequence[Leaf], few: list[Rated]) -> Rated:
+        """The best of a few cuts, by what all rows say at the probe of each."""
+        own, probes = self.all, np.array([one.probe for one in few])
+        both = np.stack([one.cut for one in few]), np.stack([one.left_set for one in few])
+        tables = _table(self.sample.binned, *both), NO_CUTS
 
-    def _search_cut(self, leaf: Leaf, cut: np.ndarray, left_set: np.ndarray) -> Found:
-        """Search a cut by itself, with the best labels, the left one first."""
-        lines = self.all.copies()
-        labels = [self._best(side, lines) for side in self._sides(leaf.rows, int(cut[0]), left_set)]
-        return self._found(cut, left_set, labels, *self.all.best_step(lines, self.step))
+        def add_up(piece: tuple[int, np.ndarray]) -> np.ndarray:
+            short, (outside, rows) = np.zeros(len(few)), piece
+            state = own.lines, own.weights, probes, short
+            sum_shortfalls_of(own.of, rows, tables[outside], *state)
+            return short
 
-    def _best(self, rows: np.ndarray, lines: Triple) -> int:
-        own, mass = self.all, self.sample.mass_of(rows)
-        problem = own.mass, own.scale, own.scale, own.width
-        top = min(2 * self.step, own.scale) if self.step > 0 else own.scale / FIRST_PART
-        of = own.of, rows, mass, lines, own.weights
-        return int(best_label(*of, problem, own.floor, top)[1])
+        pieces = [
+            (int(one is not leaf), one.rows[at])
+            for one in (leaf, *others)
+            for at in parts(len(one.rows), -(-len(one.rows) // STRETCH))
+        ]
+        short = np.sum(self.sample.run(add_up, pieces), axis=0)
+        margins = (own.mass * probes[:, 1] - short) / (own.mass * (own.scale + probes[:, 0]))
+        pairs = zip(few, margins.tolist(), strict=True)
+        return min((replace(one, margin=g) for one, g in pairs), key=lambda one: one.order)
 
     def label_all(self, rows: np.ndarray) -> int:
-        return self._best(rows, self.all.lines)
+        own, mass = self.all, self.sample.mass_of(rows)
+        tried = []
+        for label in range(self.sample.n_classes):
+            set_lines(own.of, rows, label, own.lines)
+            found = seek(own.lines, own.weights, own.problem, own.floor, own.scale / FIRST_PART)
+            tried.append((-round(found[2] * MARGIN_DIGITS), -mass[label], label))
+        return min(tried)[2]
 
-    def _probe(self, step: float) -> tuple[float, float]:
-        """A step, and the threshold there of some of the rows as they are labelled."""
-        return step, self.some.threshold(self.some.lines, step)
-
-    def _cuts(self, leaf: Leaf, probe: tuple[float, float]) -> tuple[np.ndarray, np.ndarray]:
-        """All cuts of a leaf with their bounds at a step and a threshold, and bins going left."""
-        own, (step, threshold) = self.all, probe
-        spans = self.sample.stretches(len(own.weights))
-        short = sum(
-            self.sample.run(
-                lambda at: shortfall(tuple(l[at] for l in own.lines), own.weights[at], probe),
-                spans,
-            )
-        )
-        bound = own.mass * threshold, 1 / (own.mass * (own.scale + step)), short
-        found = [self._cuts_of_group(leaf, probe, bound, group) for group in self.groups]
-        return np.concatenate([f[0] for f in found]), np.concatenate([f[1] for f in found])
+    def _cuts(self, leaf: Leaf, probe: Probe) -> tuple[np.ndarray, np.ndarray]:
+        """All cuts of a leaf with their shortfalls at a probe, and bins going left."""
+        rows = leaf.rows[:: max(1, len(leaf.rows) // LISTED)]
+        found = [self._cuts_of_group(rows, probe, group) for group in self.groups]
+        cuts, sets = (np.concatenate(both) for both in zip(*found, strict=True))
+        cuts[:, 4] = np.round(cuts[:, 4] / self.sample.whole.sum(), 12)  # equal splits tie
+        return cuts, sets
 
     def _cuts_of_group(
-        self, leaf: Leaf, probe: tuple[float, float], bound: tuple, features: np.ndarray
+        self, rows: np.ndarray, probe: Probe, features: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         sample, own, room = self.sample, self.all, shortfall_room(self.sample.n_classes)
         of = own.of, own.weights, sample.whole
         sums = sample.sum_stretches(
-            lambda read, rows: sum_shortfalls(read, *of, rows, probe),
-            sample.columns(features), leaf.rows, room + sample.n_classes,
+            lambda read, some: sum_shortfalls(read, *of, some, probe),
+            sample.columns(features), rows, room + sample.n_classes,
         )  # fmt: skip
         mass = sums[:, room:].astype(np.int64)
-        cuts, sets = np.empty((2 * len(sums), 5)), np.zeros((2 * len(sums), SET_WORDS), np.uint32)
-        n = list_cuts(features, sample.binned.layout, sums, mass, leaf.label, bound, cuts, sets)
+        n = 2 * len(sums) * self.n_labels**2
+        cuts, sets = np.empty((n, 6)), np.zeros((n, SET_WORDS), np.uint32)
+        n = list_cuts(features, sample.binned.layout, sums, mass, self.n_labels, cuts, sets)
         return cuts[:n], sets[:n]

@@ -2,12 +2,11 @@
 
 ``of`` is (scores, labels, standing) of all rows; ``lines`` are those of
 :mod:`steadyboost.trees.margin_search` for the labels that rows have now, and ``problem`` is
-that of ``climb``.
-
-Cuts are put in order by a bound. The mean of the smallest margins is the largest, over steps t and
-thresholds r, of ``(m r - sum of w max(r - N_i(t), 0)) / (m (c + t))``. For a pair (t, r), the
-``probe``, that is a sum over rows, and a histogram of the ``shortfalls`` gives the best labels of
-every cut.
+that of ``climb``. A ``table`` of cuts is (packed bins, places in them, bins going left, labels of
+both sides). The mean of the smallest margins is the largest, over steps t and thresholds r,
+of ``(m r - sum of w max(r - N_i(t), 0)) / (m (c + t))``. For a pair (t, r), the ``probe``, that is
+a sum over rows, and a histogram of the ``shortfalls`` gives it for every cut and every two labels:
+never more than what the cut is worth.
 """
 
 import numpy as np
@@ -17,7 +16,7 @@ from steadyboost.trees.criteria import GINI
 from steadyboost.trees.error_search import purity_of, write_set
 from steadyboost.trees.jit import inlined, inner, kernel
 from steadyboost.trees.margin_search import line_of, numerator, seek
-from steadyboost.trees.splitting import number_bins
+from steadyboost.trees.splitting import contains, number_bins
 
 MARGIN_DIGITS = 1e9  # margins that agree in so many digits are equal
 CHUNK = 1024
@@ -29,7 +28,7 @@ _seek = seek.bare
 def _line(scores, y, standing, i, label):
     own, first, second, best = standing
     level, base = line_of(
-        scores[i, label], own[i], first[i], second[i], label == y[i], label == best[i]
+        scores[i, np.uint64(label)], own[i], first[i], second[i], label == y[i], label == best[i]
     )
     return level, base, 1.0 if label == y[i] else -1.0
 
@@ -40,7 +39,7 @@ def _set_lines(of, rows, label, lines):
     level, base, way = lines
     for j in range(len(rows)):
         i = np.uint64(rows[j])
-        level[i], base[i], way[i] = _line(scores, y, standing, i, np.uint64(label))
+        level[i], base[i], way[i] = _line(scores, y, standing, i, np.int64(label))
 
 
 @kernel
@@ -49,18 +48,77 @@ def set_lines(of, rows, label, lines):
     _set_lines(of, rows, label, lines)
 
 
+@inner
+def _label_rows(table, k, rows, out):
+    """The label that the k-th cut gives to each of the rows."""
+    packed, places, left_sets, labels = table
+    words, shift = packed[places[k] >> 2], np.uint32(8 * (places[k] & 3))
+    named = np.empty(256, dtype=np.int64)
+    for b in range(256):
+        named[b] = labels[k, 0] if contains(left_sets[k], b) else labels[k, 1]
+    for j in range(len(rows)):
+        bin_ = (words[np.uint64(rows[j])] >> shift) & np.uint32(255)
+        out[j] = named[np.uint64(bin_)]
+
+
 @kernel
-def best_label(of, rows, mass, lines, weights, problem, floor, top):
-    """The label of some rows with the largest margin, then of the heaviest class; it is set."""
-    best_margin, best = -np.inf, np.int64(-1)
-    for k in range(of[0].shape[1]):
-        _set_lines(of, rows, k, lines)
-        found = _seek(lines, weights, problem, floor, top)
-        margin = np.rint(MARGIN_DIGITS * found[2])
-        if margin > best_margin or (margin == best_margin and mass[k] > mass[best]):
-            best_margin, best = margin, np.int64(k)
-    _set_lines(of, rows, best, lines)
-    return best_margin, best
+def search_cuts(of, rows, table, numbers, lines, weights, problem, floor, top, found):
+    """The best step of some cuts, margin and threshold there; the leaf's rows are listed."""
+    scores, y, standing = of
+    level, base, way = lines[0].copy(), lines[1].copy(), lines[2].copy()
+    labels = np.empty(len(rows), dtype=np.int64)
+    for k in numbers:
+        _label_rows(table, k, rows, labels)
+        for j in range(len(rows)):
+            i = np.uint64(rows[j])
+            level[i], base[i], way[i] = _line(scores, y, standing, i, labels[j])
+        best = _seek((level, base, way), weights, problem, floor, top)
+        found[k, 0], found[k, 1], found[k, 2] = best[0], best[3], best[2]
+
+
+@inner
+def _short_of_lines(rows, lines, weights, step, threshold):
+    """Four sums side by side, so that none waits for the last."""
+    level, base, way = lines
+    lanes = np.zeros(4)
+    for j in range(len(rows)):
+        i = np.uint64(rows[j])
+        missing = threshold - numerator(level[i], base[i], way[i], step)
+        lanes[np.uint64(j & 3)] += weights[i] * max(missing, 0.0)
+    return lanes.sum()
+
+
+@inner
+def _short_of_labels(of, rows, labels, weights, step, threshold):
+    """The same with the labels of a cut; free of branches."""
+    scores, y, (own, first, second, best) = of
+    lanes = np.zeros(4)
+    for j in range(len(rows)):
+        i, label = np.uint64(rows[j]), labels[j]
+        rest = second[i] if label == best[i] else first[i]
+        other = max(rest, scores[i, np.uint64(label)] + step)
+        top = first[i] - step if label == y[i] else other
+        lanes[np.uint64(j & 3)] += weights[i] * max(threshold - own[i] + top, 0.0)
+    return lanes.sum()
+
+
+@kernel
+def sum_shortfalls_of(of, rows, table, lines, weights, probes, short):
+    """Add up ``w max(r - N(t), 0)`` at each probe, over rows with the labels that they have.
+
+    If there is a table of cuts, one for each probe, rows have the labels of these. Rows are read
+    block by block, so that they are in the cache for all probes.
+    """
+    labels = np.empty(CHUNK, dtype=np.int64)
+    for start in range(0, len(rows), CHUNK):
+        block = rows[start : start + CHUNK]
+        for k in range(len(probes)):
+            probe = probes[k, 0], probes[k, 1]
+            if len(table[1]) > 0:
+                _label_rows(table, k, block, labels)
+                short[k] += _short_of_labels(of, block, labels, weights, probe[0], probe[1])
+            else:
+                short[k] += _short_of_lines(block, lines, weights, probe[0], probe[1])
 
 
 def shortfall_room(n_classes):
@@ -92,17 +150,6 @@ def _fall_short(of, weights, rows, probe, falling, out):
         short[np.uint64(y[i])] = weight * max(threshold - (gap + step), 0.0)
         short[n_classes] = weight * still
     return n
-
-
-@kernel
-def shortfall(lines, weights, probe):
-    """The sum of ``w max(r - N(t), 0)`` at a probe, with the labels that rows have."""
-    level, base, way = lines
-    step, threshold = probe
-    total = 0.0
-    for i in range(len(weights)):
-        total += weights[i] * max(threshold - numerator(level[i], base[i], way[i], step), 0.0)
-    return total
 
 
 @inner
@@ -142,29 +189,31 @@ def sum_shortfalls(read, of, weights, whole, rows, probe):
 
 
 @inner
-def _least(part, n_classes):
-    """The label that leaves a part the least shortfall."""
-    best = np.int64(0)
-    for k in range(1, n_classes):
-        if part[k] < part[best]:
-            best = np.int64(k)
-    return best
+def _write_cuts(feature, parts, masses, n_labels, cuts):
+    """A cut with any two of the best labels of its sides; how many are written."""
+    (left, right), (left_mass, right_mass), n = parts, masses, 0
+    purity, k = purity_of(left_mass, right_mass), len(left_mass)
+    on_left, on_right = np.argsort(left[:k]), np.argsort(right[:k])
+    for l in on_left[:n_labels]:
+        for r in on_right[:n_labels]:
+            cuts[n, 0], cuts[n, 1], cuts[n, 2] = feature, l, r
+            cuts[n, 3], cuts[n, 4] = left[l] + right[r], -purity
+            cuts[n, 5] = -left_mass[l] - right_mass[r]
+            n += 1
+    return n
 
 
 @kernel
-def list_cuts(features, layout, sums, mass, label, bound, cuts, sets):
-    """All cuts of a node: (feature, left label, right label, bound, purity), and bins going left.
+def list_cuts(features, layout, sums, mass, n_labels, cuts, sets):
+    """All cuts of a node, and bins going left; they come feature by feature, shortest prefix first.
 
-    They come feature by feature, shortest prefix first. ``sums`` and ``mass`` are those of the
-    features' bins, ``label`` is that of the node. Of the bound: what it has without shortfalls, a
-    factor, the shortfall of all rows as they are labelled now. Returns how many cuts there are.
+    A cut is (feature, left label, right label, shortfall, impurity, other mass): the smaller, the
+    better. ``sums`` and ``mass`` are those of the features' bins. Returns how many cuts there are.
     """
-    floor, factor, all_short = bound
     offsets, n_bins, has_missing, categorical = layout
     n_classes = mass.shape[1]
     order, n = np.empty(257, dtype=np.int64), 0
-    for at in range(len(features)):
-        f = features[at]
+    for f in features:
         start, stop = offsets[f] - offsets[features[0]], offsets[f + 1] - offsets[features[0]]
         own, cells, masses = stop - start, sums[start:stop], mass[start:stop]
         total, shape = masses.sum(axis=0), (n_bins[f], has_missing[f], categorical[f])
@@ -179,7 +228,6 @@ def list_cuts(features, layout, sums, mass, label, bound, cuts, sets):
                 n_order = np.int64(number_bins(n_bins[f], np.int64(first), order))
             left, left_mass = np.zeros(sums.shape[1]), np.zeros(n_classes, dtype=np.int64)
             right, right_mass = cells.sum(axis=0), total.copy()
-            outside = all_short - right[n_classes if label < 0 else label]
             for k in range(n_order):
                 bin_ = order[k]
                 if masses[bin_].sum() == 0:
@@ -190,11 +238,10 @@ def list_cuts(features, layout, sums, mass, label, bound, cuts, sets):
                 right_mass -= masses[bin_]
                 if k < first or right_mass.sum() == 0:
                     continue
-                on_left, on_right = _least(left, n_classes), _least(right, n_classes)
-                short = outside + left[on_left] + right[on_right]
-                cuts[n, 0], cuts[n, 1], cuts[n, 2] = f, on_left, on_right
-                cuts[n, 3] = (floor - short) * factor
-                cuts[n, 4] = purity_of(left_mass, right_mass)
+                parts, both = (left, right), (left_mass, right_mass)
+                more = _write_cuts(f, parts, both, n_labels, cuts[n:])
                 write_set(order, k + 1, 0, own, shape, masses, sets[n])
-                n += 1
+                for same in range(1, more):
+                    sets[n + same] = sets[n]
+                n += more
     return n

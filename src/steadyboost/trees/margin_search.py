@@ -15,6 +15,7 @@ FEW = 32  # values that are sorted
 BUCKETS = 512
 FIRST_PART = 64  # the optimum is mostly in this part of the bracket
 FURTHER = 4  # where it is not, as many times as far
+CLOSE = 1 / 64  # to a guess: where to look first
 FLAT = 1e-12  # a slope below this is rounding
 FINEST = 2.0**-48  # part of the reach below which there may be no number in the middle
 
@@ -174,16 +175,29 @@ def _rises(total, slope, mass, divisor):
     return slope * divisor - total > FLAT * mass * divisor
 
 
+@inlined
+def _next_look(tangents, low, high, guess):
+    """A step next to a guess, on both sides; then where tangents of the sum meet, or the middle."""
+    (step, total, slope), (other, other_total, other_slope) = tangents
+    if np.isnan(other) and low < guess * (1 + CLOSE) < high:
+        return guess * (1 + CLOSE)
+    if np.isnan(step) and low < guess * (1 - CLOSE) < high:
+        return guess * (1 - CLOSE)
+    meet = (other_total - other_slope * other - total + slope * step) / (slope - other_slope)
+    return meet if low < meet < high else (low + high) / 2
+
+
 @shared
-def climb(work, settled, span, at, problem):
+def climb(work, settled, span, at, guess, problem):
     """Algorithm 2.1: bisect [0, reach] for the step with the largest mean of bottom margins.
 
     ``problem`` is (mass of the bottom, scale, reach, width of the last bracket). ``work`` and
     ``settled`` are what :func:`settle` made of all rows for a ``span``, and ``at`` is where they
     were looked at. The mean rises where the span begins, if that is not 0, and falls where it ends,
-    if that is not the reach. Returns the ends of the last bracket and the mean margin at its
-    beginning. As the mean is quasi-concave, a slope answers for all points beyond, and rows drop
-    out that can no longer change sides.
+    if that is not the reach. Returns the ends of the last bracket, and the mean margin and the
+    threshold at its beginning. As the mean is quasi-concave, a slope answers for all points beyond,
+    and rows drop out that can no longer change sides. So it pays to look near the best step first:
+    next to a ``guess`` (0: there is none), and then, every other time, where tangents meet.
     """
     mass, scale, reach, width = problem
     width = max(width, reach * FINEST)
@@ -191,26 +205,34 @@ def climb(work, settled, span, at, problem):
     values, masses = np.empty(n), np.empty(n)
     rising_at, falling_at = span[0], span[1] if span[1] < reach else np.inf
     begin, end = 0.0, reach
+    rising, falling, is_middle = (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan), True
     while end - begin >= width:
         q = (begin + end) / 2
         if rising_at < q < falling_at:
+            is_middle = not (is_middle or np.isnan(rising[0]) or np.isnan(falling[0]))
+            step = q
+            if not is_middle:
+                ends = rising_at, min(falling_at, reach)
+                step = _next_look((rising, falling), ends[0], ends[1], guess)
             left = mass - mass_settled
-            threshold, total, slope = _bottom_sums(work, n, left, q, values, masses)
-            value += steep * (q - at)
-            if _rises(total + value, slope + steep, mass, scale + q):
-                rising_at = q
+            threshold, total, slope = _bottom_sums(work, n, left, step, values, masses)
+            value += steep * (step - at)
+            tangent = (step, total + value, slope + steep)
+            if _rises(tangent[1], tangent[2], mass, scale + step):
+                rising_at, rising = step, tangent
             else:
-                falling_at = q
-            now = (rising_at, min(falling_at, reach), q, threshold)
+                falling_at, falling = step, tangent
+            now = (rising_at, min(falling_at, reach), step, threshold)
             n, more, added, turned = _settle(work[:3], work[3][:n], now, work)
-            mass_settled, value, steep, at = mass_settled + more, value + added, steep + turned, q
+            mass_settled, value, steep = mass_settled + more, value + added, steep + turned
+            at = step
         elif q <= rising_at:
             begin = q
         else:
             end = q
-    total = value + steep * (begin - at)
-    total += _bottom_sums(work, n, mass - mass_settled, begin, values, masses)[1]
-    return begin, end, total / (mass * (scale + begin))
+    found = _bottom_sums(work, n, mass - mass_settled, begin, values, masses)
+    total = value + steep * (begin - at) + found[1]
+    return begin, end, total / (mass * (scale + begin)), found[0]
 
 
 _climb = climb.bare
@@ -218,7 +240,7 @@ _climb = climb.bare
 
 @shared
 def seek(lines, weights, problem, floor, top):
-    """As ``climb``, of all rows; ``floor`` is the threshold at 0, and ``top`` a guess."""
+    """As ``climb``, of all rows; ``floor`` is the threshold at 0, and ``top`` twice a guess."""
     n, (mass, scale, reach, _) = len(weights), problem
     kept, work = (np.empty(n), np.empty(n), np.empty(n), np.empty(n)), (np.empty(n), np.empty(n))
     while True:
@@ -227,7 +249,7 @@ def seek(lines, weights, problem, floor, top):
         _, total, slope = _bottom_sums(kept, m, mass - mass_settled, top, *work)
         rises = _rises(total + value + steep * top, slope + steep, mass, scale + top)
         if top >= reach or not rises:
-            return _climb(kept, settled, (0.0, top), 0.0, problem)
+            return _climb(kept, settled, (0.0, top), 0.0, top / 2, problem)
         top = min(FURTHER * top, reach)
 
 

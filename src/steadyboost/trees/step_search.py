@@ -69,7 +69,7 @@ class _Search:
             return look(work, sums, mass, scale, step)
         return self.look(step, (-np.inf, np.inf))
 
-    def around(self, guess: float, near: tuple[float, float]) -> tuple[float, float, float]:
+    def around(self, guess: float, near: tuple[float, float]) -> tuple[float, float, float, float]:
         """Look on both sides of a guess, ever further, then in the middle; few rows are left."""
         reach = self.problem[2]
         low, high, apart = 0.0, reach, max(guess * FIRST_WIDTH, reach / 8192)
@@ -87,13 +87,13 @@ class _Search:
 
     def climb(
         self, span: tuple[float, float], at: float, threshold: float
-    ) -> tuple[float, float, float]:
+    ) -> tuple[float, float, float, float]:
         def sort(lines: Lines, weights: np.ndarray, kept: Lines) -> tuple[list[float], int]:
             m, *sums = settle(lines, weights, (*span, at, threshold), kept)
             return sums, m
 
         work, sums = self._gather(sort)
-        return climb(work, (len(work[0]), *sums), span, at, self.problem)
+        return climb(work, (len(work[0]), *sums), span, at, 0.0, self.problem)
 
 
 def find_step(
@@ -102,7 +102,7 @@ def find_step(
     problem: Problem,
     guess: float = 0.0,
     run: Run = one_by_one,
-) -> tuple[float, float, float]:
+) -> tuple[float, float, float, float]:
     """As ``climb``, of rows whose lines are made by a function; a ``guess`` of the step helps."""
     n, (mass, scale, reach, width) = len(weights), problem
     every = max(1, n // SOME) if n >= 2 * STRETCH else 1

@@ -15,6 +15,7 @@ from steadyboost.trees.histogram import (
     absolute_total,
     fix_weights,
     rounded,
+    sum_channels,
     sum_labels,
     to_fixed_point,
 )
@@ -212,7 +213,7 @@ class Sums:
         if rows is None and self.of_all is not None:
             return self.of_all
         if len(self.channels):
-            return (self.channels if rows is None else self.channels[rows]).sum(axis=0)
+            return sum_channels(self.channels if rows is None else self.channels[rows])
         lanes = np.zeros((4, self.n_channels), dtype=np.int64)
         sum_labels(self.labels, self.weights, rows, lanes)
         return lanes.sum(axis=0)
@@ -262,7 +263,7 @@ def grow_tree(
     tree[3][0] = total
     mass = total.sum() if growth.criterion in ("gini", "entropy", "error") else total[-1]
     rule, limits = growth.rule(mass, sums.whole), growth.limits(n_all)
-    bins = binned.bins(features, 0 if len(sums.channels) else sums.n_channels)
+    bins = binned.bins(features, sums.n_channels)
     counts = growth.min_samples_leaf > 1
     arrays = sums.arrays(counts)
     n_cells = int(binned.offsets[-1]) * (sums.n_channels + counts)
