@@ -39,6 +39,21 @@ def test_margins_are_the_histograms_of_single_columns(n_rows, counting):
     )
 
 
+@pytest.mark.parametrize("n_channels", [2, 3, 11])
+@pytest.mark.parametrize("n_rows", [3000, 1500])
+def test_margins_of_vectors_are_those_of_single_columns(n_rows, n_channels):
+    binned, _ = cards()
+    rng = np.random.default_rng(2)
+    sums = Sums.of_channels(rng.normal(size=(3000, n_channels)))
+    rows = np.sort(rng.choice(3000, n_rows, replace=False)).astype(np.int32)
+    joint = binned.bins(None, n_channels)
+    assert len(joint[3][3]) == 8
+    np.testing.assert_array_equal(
+        histogram(joint, binned, sums, rows, False),
+        histogram(binned.bins(), binned, sums, rows, False),
+    )
+
+
 @pytest.mark.parametrize("least", [1, 20])
 def test_trees_are_the_same(least):
     binned, sums = cards()
