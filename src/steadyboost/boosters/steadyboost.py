@@ -83,10 +83,10 @@ class SteadyBoostClassifier(BoostingClassifier):
     >>> from steadyboost.noise import corrupt
     >>> X, y = load_wine(return_X_y=True)
     >>> noisy, is_wrong = corrupt(y, 0.2, random_state=0)
-    >>> model = SteadyBoostClassifier(random_state=0).fit(X, noisy)
-    >>> model.score(X, y) > 0.95
+    >>> model = SteadyBoostClassifier(random_state=0).fit(X[::2], noisy[::2])
+    >>> model.score(X[1::2], y[1::2]) > 0.9
     True
-    >>> bool(is_wrong[model.suspects_.row[:20]].mean() > 0.9)
+    >>> bool(is_wrong[::2][model.suspects_.row].mean() > 0.9)
     True
     """
 
