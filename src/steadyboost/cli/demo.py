@@ -22,7 +22,7 @@ Output = Annotated[Path, typer.Option("--output", "-o", help="Where to save the 
 
 
 def demo(
-    rounds: Rounds = 100,
+    rounds: Rounds = 60,
     noise: Noise = 0.2,
     output: Output = DEFAULT_OUTPUT,
     seed: Seed = 0,
