@@ -155,6 +155,16 @@ def test_a_few_rows_are_enough(n):
     assert np.isfinite(model.label_scores_).all()
 
 
+def test_large_trees_have_larger_leaves(monkeypatch):
+    """Beyond a number of leaves, sizes count in multiples of the least one."""
+    monkeypatch.setattr("steadyboost.core.forests.MOST_LEAVES", 30)
+    model, X, y = fitted(n_estimators=3)
+    np.testing.assert_array_equal(model.leaf_sizes_ % 5, 0)
+    np.testing.assert_allclose(model.unseen, unseen_by_hand(model, X, y), rtol=0, atol=1e-12)
+    forests = [tree for stage in model.stages_ for tree in trees_of(stage)[-N_FORESTS:]]
+    assert max(tree.is_leaf.sum() for tree in forests) <= 30
+
+
 def test_every_member_has_a_weight():
     model, _, _ = fitted(n_estimators=2)
     assert model.member_weights_.shape == (1 + N_FORESTS,)

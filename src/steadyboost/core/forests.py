@@ -19,7 +19,7 @@ from steadyboost.trees.random_tree import RandomGrowth, grow_random_tree
 from steadyboost.trees.tree import GrownTree
 
 RANDOM_CUTS = (False, True)  # of each forest
-LEAF_SIZES = np.array([1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0])
+LEAF_SIZES = np.array([1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0])  # in terms of the least
 USUAL_SIZES = np.array([5.0, 3.0])  # until it is known which are best
 MOST_LEAVES = 20_000  # of a tree: more take memory, and rows that many can spare some
 
@@ -34,8 +34,13 @@ class Forests:
     mass: np.ndarray
     n_classes: int
 
+    @property
+    def least(self) -> int:
+        """Rows that each leaf must have."""
+        return max(1, len(self.mass) // MOST_LEAVES)
+
     def grow(self, number: int, round_: Round) -> GrownTree:
-        growth = RandomGrowth(max(1, len(self.mass) // MOST_LEAVES), RANDOM_CUTS[number])
+        growth = RandomGrowth(self.least, RANDOM_CUTS[number])
         weights = self._bag(round_) * self.mass
         return grow_random_tree(
             self.binned, self.rows.y, weights, self.n_classes, growth, round_.seed, self.features
@@ -50,13 +55,13 @@ class Forests:
         self, trees: Sequence[GrownTree], rounds: Sequence[Round]
     ) -> tuple[np.ndarray, float]:
         """What a forest says of rows that its trees have not seen, and its best leaf size."""
-        some = some_rows(len(self.mass))
-        votes = self._votes(trees, rounds, LEAF_SIZES, some)
+        some, sizes = some_rows(len(self.mass)), self.least * LEAF_SIZES
+        votes = self._votes(trees, rounds, sizes, some)
         best = int(np.argmin([self._brier_score(own, some) for own in votes]))
         if len(some) < len(self.mass):
             every = np.arange(len(self.mass))
-            return self._votes(trees, rounds, LEAF_SIZES[[best]], every)[0], LEAF_SIZES[best]
-        return votes[best], LEAF_SIZES[best]
+            return self._votes(trees, rounds, sizes[[best]], every)[0], sizes[best]
+        return votes[best], sizes[best]
 
     def _votes(
         self,
