@@ -36,7 +36,7 @@ class ErrorJudge:
         self.share = 1 / float(self.tallies[-1].sum())
         self.groups = sample.groups(sample.n_classes * self.n_intervals)
         self.joint = sample.binned.joint(sample.n_classes)
-        self.total = int(sample.whole.sum())
+        self.dtype = np.int32 if sample.whole.sum() < 2**31 else np.int64
         self._outside: dict[int, Part] = {}
         self._sides: dict[int, list[Part]] = {}
         self._pairs: dict[int, tuple[int, Sequence[Leaf]]] = {}
@@ -86,7 +86,7 @@ class ErrorJudge:
 
     def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None:
         outside = [self._outside[other.place] for other in others]
-        curve = np.zeros(self.n_intervals, dtype=np.int64)
+        curve = np.zeros(self.n_intervals, dtype=self.dtype)
         for part in outside:
             curve += part[0]
         losses = [float(sum(part[k] for part in outside)) for k in (1, 2)]
@@ -144,8 +144,7 @@ class ErrorJudge:
             lambda read, some: sum_tallies(read, some, self.tallies), single, rows, 3 * k + 1
         )
         mass = tally[:, 2 * k : 3 * k].astype(np.int64)
-        dtype = np.int32 if self.total < 2**31 else np.int64
-        hist = np.empty((len(mass), k, self.n_intervals), dtype=dtype)
+        hist = np.empty((len(mass), k, self.n_intervals), dtype=self.dtype)
         read, joint = sample.joined(single, len(rows), self.n_intervals + 1)
         of = rows, self.tallies, self.positions, mass
         sample.run(
@@ -178,5 +177,6 @@ class ErrorJudge:
     def label_all(self, rows: np.ndarray) -> int:
         group = self.groups[0]
         sums = self._cells(group, group[:1], self._sum_group(rows, group))
-        curves, mass, losses = (own.sum(axis=0) for own in sums[:3])
+        curves = sums[0].sum(axis=0, dtype=self.dtype, keepdims=True)
+        mass, losses = (own.sum(axis=0) for own in sums[1:3])
         return int(best_label(curves, losses, mass, self.ends))

@@ -33,33 +33,51 @@ def _loss_at(step, own_loss, other_loss):
     return np.rint(LOSS_DIGITS * (np.expm1(-step) * own_loss + np.expm1(step) * other_loss))
 
 
+@inlined
+def _least_loss(own_loss, other_loss):
+    """Below the rounded loss at any step."""
+    return -LOSS_DIGITS * (np.sqrt(own_loss) - np.sqrt(other_loss)) ** 2 - 1
+
+
+@inlined
+def _add_curves(fixed, own, curve):
+    """Their sum; the highest value of it. All are of one type: both loops are vectorised."""
+    for j in range(len(curve)):
+        curve[j] = fixed[j] + own[j]
+    top = curve[0]
+    for j in range(len(curve)):
+        top = max(top, curve[j])
+    return np.int64(top)
+
+
 @inner
-def _best_label(fixed, part, own_loss, other_loss, losses, mass, ends, curve):
-    """The best label of a part: (weight right, rounded loss, label).
+def _weigh_labels(fixed, part, curve, tops):
+    """The most weight right with each label of a part, and the most of all.
 
     ``fixed`` is the weight right elsewhere on each interval, ``part[k]`` that of the part if it
-    has label k; losses likewise.
+    has label k.
     """
-    n_classes, width = len(mass), len(fixed)
-    tops = np.empty(n_classes, dtype=np.int64)
-    top = np.int64(-1)
+    for k in range(len(tops)):
+        tops[k] = _add_curves(fixed, part[k], curve)
+    return tops.max()
+
+
+@inner
+def _best_label(fixed, part, own_loss, other_loss, losses, mass, ends, curve, tops, best_loss):
+    """Of the labels with most weight right and a loss that is not above a given one: the best one.
+
+    Returns (rounded loss, label), or -1 for the label if there is none.
+    """
+    n_classes, top, best = len(mass), tops.max(), np.int64(-1)
     for k in range(n_classes):
-        own = part[k]
-        most = np.int64(-1)
-        for j in range(width):
-            most = max(most, fixed[j] + own[j])
-        tops[k] = most
-        top = max(top, most)
-    best_loss, best = np.inf, np.int64(-1)
-    for k in range(n_classes):
-        if tops[k] == top:
-            for j in range(width):
-                curve[j] = fixed[j] + part[k, j]
+        own, other = own_loss + losses[n_classes + k], other_loss + losses[k]
+        if tops[k] == top and not _least_loss(own, other) > best_loss:
+            _add_curves(fixed, part[k], curve)
             _, _, step = _choose_interval(curve, ends[0], ends[1], True)
-            loss = _loss_at(step, own_loss + losses[n_classes + k], other_loss + losses[k])
-            if loss < best_loss or (loss == best_loss and mass[k] > mass[best]):
+            loss = _loss_at(step, own, other)
+            if loss < best_loss or (loss == best_loss and (best < 0 or mass[k] > mass[best])):
                 best_loss, best = loss, np.int64(k)
-    return top, best_loss, best
+    return best_loss, best
 
 
 @inner
@@ -88,40 +106,71 @@ def _empty_part(hist):
 
 
 @inner
-def _add_bin(cell, sums, sign, part):
-    """Add the rows of a bin to a part, or take them away."""
+def _add_bin(cell, sums, part):
+    """Add the rows of a bin to a part."""
     hist, mass, losses, right_now = sums
     for k in range(hist.shape[1]):
         own, curve = hist[cell, k], part[0][k]
         for j in range(len(curve)):
-            curve[j] += sign * own[j]
-        part[1][k] += sign * mass[cell, k]
+            curve[j] += own[j]
+        part[1][k] += mass[cell, k]
     for k in range(losses.shape[1]):
-        part[2][k] += sign * losses[cell, k]
-    part[3][0] += sign * right_now[cell]
+        part[2][k] += losses[cell, k]
+    part[3][0] += right_now[cell]
 
 
 @inner
-def _judge_cut(left, right, around, label, ends, fixed, work):
+def _take_bin(cell, sums, part):
+    """Take the rows of a bin away from a part."""
+    hist, mass, losses, right_now = sums
+    for k in range(hist.shape[1]):
+        own, curve = hist[cell, k], part[0][k]
+        for j in range(len(curve)):
+            curve[j] -= own[j]
+        part[1][k] -= mass[cell, k]
+    for k in range(losses.shape[1]):
+        part[2][k] -= losses[cell, k]
+    part[3][0] -= right_now[cell]
+
+
+@inner
+def _judge_cut(left, right, around, label, ends, room, needed, limit):
     """The best labels of both parts: (weight right, loss, left label, right label).
 
-    The left part is labelled while the right one keeps the node's label, if it has any.
+    The left part is labelled while the right one keeps the node's label, if it has any. A cut with
+    less than the weight that is needed has no loss, and no right label.
     """
     curve, own_loss, other_loss = around
+    fixed, work, tops = room
     n_classes, width = left[0].shape
-    own, other = own_loss, other_loss
     if label >= 0:
-        own, other = own + right[2][n_classes + label], other + right[2][label]
-    for j in range(width):
-        fixed[j] = curve[j] + (right[0][label, j] if label >= 0 else right[3][0])
-    _, _, on_left = _best_label(fixed, left[0], own, other, left[2], left[1], ends, work)
-    for j in range(width):
-        fixed[j] = curve[j] + left[0][on_left, j]
+        _add_curves(curve, right[0][label], fixed)
+    else:
+        for j in range(width):
+            fixed[j] = curve[j] + right[3][0]
+    top = _weigh_labels(fixed, left[0], work, tops)
+    on_left = np.int64(tops.argmax())
+    if (tops == top).sum() > 1:
+        own, other = own_loss, other_loss
+        if label >= 0:
+            own, other = own + right[2][n_classes + label], other + right[2][label]
+        _, on_left = _best_label(fixed, left[0], own, other, left[2], left[1], ends, work, tops, np.inf)
+    _add_curves(curve, left[0][on_left], fixed)
+    weight = _weigh_labels(fixed, right[0], work, tops)
+    if weight < needed:
+        return weight, np.inf, on_left, np.int64(-1)
     own, other = own_loss + left[2][n_classes + on_left], other_loss + left[2][on_left]
-    weight, loss, on_right = _best_label(
-        fixed, right[0], own, other, right[2], right[1], ends, work
-    )
+    most = limit if weight == needed else np.inf
+    loss, on_right = _best_label(fixed, right[0], own, other, right[2], right[1], ends, work, tops, most)
     return weight, loss, on_left, on_right
+
+
+@inner
+def _room(hist):
+    """Two curves, and a number by label."""
+    _, n_classes, width = hist.shape
+    fixed, work = np.zeros(width, dtype=hist.dtype), np.empty(width, dtype=hist.dtype)
+    return fixed, work, np.empty(n_classes, dtype=np.int64)
 
 
 @inner
@@ -132,24 +181,23 @@ def _scan(order, n_order, first, start, n_cells, sums, around, label, ends, best
     it is returned with its length in place of the 0.
     """
     hist, mass = sums[0], sums[1]
-    width = hist.shape[2]
     left, right = _empty_part(hist), _empty_part(hist)
     for b in range(n_cells):
-        _add_bin(start + b, sums, 1, right)
-    fixed, work = np.empty(width, dtype=np.int64), np.empty(width, dtype=np.int64)
+        _add_bin(start + b, sums, right)
+    room = _room(hist)
     weight, loss, purity, length, on_left, on_right = best
     for k in range(n_order):
         cell = start + order[k]
         if mass[cell].sum() == 0:
             continue
-        _add_bin(cell, sums, 1, left)
-        _add_bin(cell, sums, -1, right)
+        _add_bin(cell, sums, left)
+        _take_bin(cell, sums, right)
         if k < first:
             continue
         if right[1].sum() == 0:
             break
-        new, new_loss, l, r = _judge_cut(left, right, around, label, ends, fixed, work)
-        if new < weight or (new == weight and new_loss > loss):
+        new, new_loss, l, r = _judge_cut(left, right, around, label, ends, room, weight, loss)
+        if r < 0:
             continue
         pure = purity_of(left[1], right[1])
         if new > weight or new_loss < loss or pure > PURER * purity:
@@ -211,7 +259,7 @@ def search_features(features, layout, sums, around, label, ends, left_set):
 
 @kernel
 def best_label(curves, losses, mass, ends):
-    """The best label of all rows together."""
-    width = curves.shape[1]
-    fixed, work = np.zeros(width, dtype=np.int64), np.empty(width, dtype=np.int64)
-    return _best_label(fixed, curves, 0.0, 0.0, losses, mass, ends, work)[2]
+    """The best label of all rows together; ``curves[0]`` are theirs."""
+    fixed, work, tops = _room(curves)
+    _weigh_labels(fixed, curves[0], work, tops)
+    return _best_label(fixed, curves[0], 0.0, 0.0, losses, mass, ends, work, tops, np.inf)[1]

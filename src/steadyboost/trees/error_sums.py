@@ -160,7 +160,7 @@ def sum_sides(hist, losses, left_set, labels):
     ``hist`` and ``losses`` are those of the feature that is split on.
     """
     n_cells, n_classes, width = hist.shape
-    curves, both = np.zeros((2, width), dtype=np.int64), np.zeros((2, 2))
+    curves, both = np.zeros((2, width), dtype=hist.dtype), np.zeros((2, 2))
     for bin_ in range(n_cells):
         side = 1 - contains(left_set, bin_)
         label, curve = labels[side], curves[side]

@@ -121,17 +121,20 @@ def choose_interval(right, low, high, join):
     of the chosen intervals, and the step.
     """
     top = right[0]
-    for j in range(1, len(right)):
+    for j in range(len(right)):
         top = max(top, right[j])
+    j, end = len(right), 0  # the first and the last of them: both loops are vectorised
+    for i in range(len(right)):
+        j = min(j, i if right[i] == top else len(right))
+        end = max(end, i if right[i] == top else 0)
     first, last, step, width = np.int64(-1), np.int64(-1), 0.0, 0.0
-    j = 0
-    while j < len(right):
-        begin = j
-        while join and j < len(low) and right[j] == top == right[j + 1]:
-            if low[j] <= 0 <= high[j]:
-                break
-            j += 1
+    while j <= end:
         if right[j] == top:
+            begin = j
+            while join and j < end and right[j + 1] == top:
+                if low[j] <= 0 <= high[j]:
+                    break
+                j += 1
             start = high[begin - 1] if begin > 0 else -np.inf
             stop = low[j] if j < len(low) else np.inf
             new, wide = _middle(start, stop), stop - start
