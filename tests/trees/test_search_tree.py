@@ -61,8 +61,10 @@ def nodes_of_twin(nodes):
 
 
 @each_limit
+@pytest.mark.parametrize("few", [0, 2, np.inf], ids=["by bins", "either", "by rows"])
 @pytest.mark.parametrize("seed", range(8))
-def test_trees_of_the_error_are_the_twins(seed, limits):
+def test_trees_of_the_error_are_the_twins(seed, few, limits, monkeypatch):
+    monkeypatch.setattr(error_judge, "FEW", few)
     state, sample = case(seed, weighted=seed % 3 == 0)
     for _ in range(3):
         tree, labels, votes = search_tree(

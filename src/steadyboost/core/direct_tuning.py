@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +13,6 @@ from steadyboost.core.loop import Boosting, Seeds
 from steadyboost.core.rows import Rows
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Learner
-
-if TYPE_CHECKING:
-    pass
 
 
 def bottom_mass(bottom: Any, rows: Rows) -> float:

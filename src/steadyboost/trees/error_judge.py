@@ -16,6 +16,7 @@ from steadyboost.trees.turning import all_breakpoints, exponential_losses, find_
 EXACT_POINTS = 2**17  # breakpoints up to which all of them are looked at
 EXACT_WORK = 4_000_000  # cells of judged curves up to which every interval is one by itself
 MOST_INTERVALS, INTERVALS = 4096, 256
+FEW = 6  # rows per bin up to which they are added one by one
 KEPT_CELLS = 2**21  # of the sums of a node, up to which those of several nodes are kept
 
 NodeSums = tuple[np.ndarray, ...]  # see ``sums`` of steadyboost.trees.error_search
@@ -36,7 +37,7 @@ class ErrorJudge:
         self.share = 1 / float(self.tallies[-1].sum())
         self.groups = sample.groups(sample.n_classes * self.n_intervals)
         self.joint = sample.binned.joint(sample.n_classes)
-        self.dtype = np.int32 if sample.whole.sum() < 2**31 else np.int64
+        self.dtype = np.dtype(np.int32 if sample.whole.sum() < 2**31 else np.int64)
         self._outside: dict[int, Part] = {}
         self._sides: dict[int, list[Part]] = {}
         self._pairs: dict[int, tuple[int, Sequence[Leaf]]] = {}
@@ -92,14 +93,18 @@ class ErrorJudge:
         losses = [float(sum(part[k] for part in outside)) for k in (1, 2)]
         best = None
         for group, sums in zip(self.groups, self._sums_of(leaf), strict=True):
-            found = self._search_group(leaf.label, (curve, *losses), group, sums)
+            found = self._search_group(leaf, (curve, *losses), group, sums)
             if found is not None and (best is None or found.key < best.key):
                 best = found
-                self._sides[leaf.place] = self._sides_of(found, group, sums)
+                self._sides[leaf.place] = self._sides_of(leaf, found, group, sums)
         return best
 
-    def _sides_of(self, found: Found, group: np.ndarray, sums: NodeSums) -> list[Part]:
-        own = self._cells(group, np.array([found.feature]), sums)
+    def _sides_of(self, leaf: Leaf, found: Found, group: np.ndarray, sums: NodeSums) -> list[Part]:
+        feature = np.array([found.feature])
+        if len(sums[0]):
+            own = self._cells(group, feature, sums)
+        else:
+            own = self._sum_group(leaf.rows, feature)
         curves, losses = sum_sides(own[0], own[2], found.left_set, found.labels)
         return [(curve, *both) for curve, both in zip(curves, losses.tolist(), strict=True)]
 
@@ -114,8 +119,10 @@ class ErrorJudge:
         """Sums by bin of a leaf's rows; of two leaves of a split, the larger has what is left."""
         if leaf.place not in self._sums:
             parent, pair = self._pairs.get(leaf.place, (-1, ()))
+            smaller, larger = sorted(pair or (leaf, leaf), key=lambda one: len(one.rows))
+            if self._is_sparse(smaller.rows):
+                return self._summed(leaf)
             if parent in self._sums:
-                smaller, larger = sorted(pair, key=lambda one: len(one.rows))
                 part = list(self._summed(smaller))
                 whole = self._sums.pop(parent)
                 for of_whole, of_part in zip(whole, part, strict=True):
@@ -133,36 +140,44 @@ class ErrorJudge:
         n_cells = int(self.sample.binned.offsets[-1]) * self.sample.n_classes
         return n_cells * self.n_intervals <= KEPT_CELLS
 
+    def _is_sparse(self, rows: np.ndarray) -> bool:
+        """Whether bins have so few rows that no histogram is made of them."""
+        return len(rows) * self.sample.binned.n_features < FEW * self.sample.binned.offsets[-1]
+
     def _summed(self, leaf: Leaf) -> Iterable[NodeSums]:
         """Sums by bin, one group of features after the other."""
-        return (self._sum_group(leaf.rows, features) for features in self.groups)
+        dense = not self._is_sparse(leaf.rows)
+        return (self._sum_group(leaf.rows, features, dense) for features in self.groups)
 
-    def _sum_group(self, rows: np.ndarray, features: np.ndarray) -> NodeSums:
+    def _sum_group(self, rows: np.ndarray, features: np.ndarray, dense: bool = True) -> NodeSums:
         sample, k = self.sample, self.sample.n_classes
         single = sample.columns(features)
         tally = sample.sum_stretches(
             lambda read, some: sum_tallies(read, some, self.tallies), single, rows, 3 * k + 1
         )
         mass = tally[:, 2 * k : 3 * k].astype(np.int64)
-        hist = np.empty((len(mass), k, self.n_intervals), dtype=self.dtype)
-        read, joint = sample.joined(single, len(rows), self.n_intervals + 1)
-        of = rows, self.tallies, self.positions, mass
-        sample.run(
-            lambda at: sum_turns(read, joint, single[2], np.arange(k)[at], *of, hist),
-            parts(k, min(k, sample.n_parts)),
-        )
+        hist = np.empty((len(mass) if dense else 0, k, self.n_intervals), dtype=self.dtype)
+        if dense:
+            read, joint = sample.joined(single, len(rows), self.n_intervals + 1)
+            of = rows, self.tallies, self.positions, mass
+            sample.run(
+                lambda at: sum_turns(read, joint, single[2], np.arange(k)[at], *of, hist),
+                parts(k, min(k, sample.n_parts)),
+            )
         return hist, mass, self.share * tally[:, : 2 * k], tally[:, 3 * k].astype(np.int64)
 
     def _search_group(
-        self, label: int, around: tuple, group: np.ndarray, sums: NodeSums
+        self, leaf: Leaf, around: tuple, group: np.ndarray, sums: NodeSums
     ) -> Found | None:
         """The best split on a group of features, of which each thread takes some."""
+        turns = *self.tallies[:2], self.positions
 
         def search(features: np.ndarray) -> Found | None:
             left_set = np.zeros(SET_WORDS, dtype=np.uint32)
             own, layout = self._cells(group, features, sums), self.sample.binned.layout
+            node = leaf.rows, self.sample.columns(features), turns
             weight, loss, purity, feature, left, right = search_features(
-                features, layout, own, around, label, self.ends, left_set
+                features, layout, node, own, around, leaf.label, self.ends, left_set
             )
             if feature < 0:
                 return None
@@ -175,8 +190,6 @@ class ErrorJudge:
         return min(found, key=lambda one: one.key, default=None)
 
     def label_all(self, rows: np.ndarray) -> int:
-        group = self.groups[0]
-        sums = self._cells(group, group[:1], self._sum_group(rows, group))
-        curves = sums[0].sum(axis=0, dtype=self.dtype, keepdims=True)
-        mass, losses = (own.sum(axis=0) for own in sums[1:3])
-        return int(best_label(curves, losses, mass, self.ends))
+        sums = self._sum_group(rows, self.groups[0][:1])
+        part = tuple(own.sum(axis=0, dtype=own.dtype) for own in sums[:3])
+        return int(best_label((*part, sums[3]), self.ends))

@@ -2,10 +2,14 @@
 
 A vote for label k makes a row right on one side of its breakpoint. Breakpoints are sorted into
 intervals, and a histogram over (bin, label, interval), cumulated over bins and intervals, gives
-for every cut, left label and right label the weight that is right on every interval.
+for every cut, left label and right label the weight that is right on every interval. Where bins
+have few rows, there is no histogram, and their rows are added one by one.
 
-``sums``     (weight right by bin, label and interval; class masses by bin; losses by bin, of each
-             label as another one and as the own one; weight right without votes by bin)
+``sums``     (weight right by bin, label and interval, of no bins where rows are added; class masses
+             by bin; losses by bin, of each label as another one and as the own one; weight right
+             without votes by bin)
+``node``     (rows, read, turns): its rows, their bins (see :mod:`steadyboost.trees.error_sums`) and
+             (labels, weights, positions) of all rows: where a vote turns a row
 
 ``around``   (curve, own_loss, other_loss): what the rows outside the node add to the weight that
              is right, and to the two parts of the exponential loss
@@ -63,16 +67,17 @@ def _weigh_labels(fixed, part, curve, tops):
 
 
 @inner
-def _best_label(fixed, part, own_loss, other_loss, losses, mass, ends, curve, tops, best_loss):
+def _best_label(part, fixed, own_loss, other_loss, ends, curve, tops, best_loss):
     """Of the labels with most weight right and a loss that is not above a given one: the best one.
 
     Returns (rounded loss, label), or -1 for the label if there is none.
     """
+    curves, mass, losses, _ = part
     n_classes, top, best = len(mass), tops.max(), np.int64(-1)
     for k in range(n_classes):
         own, other = own_loss + losses[n_classes + k], other_loss + losses[k]
         if tops[k] == top and not _least_loss(own, other) > best_loss:
-            _add_curves(fixed, part[k], curve)
+            _add_curves(fixed, curves[k], curve)
             _, _, step = _choose_interval(curve, ends[0], ends[1], True)
             loss = _loss_at(step, own, other)
             if loss < best_loss or (loss == best_loss and (best < 0 or mass[k] > mass[best])):
@@ -109,10 +114,11 @@ def _empty_part(hist):
 def _add_bin(cell, sums, part):
     """Add the rows of a bin to a part."""
     hist, mass, losses, right_now = sums
-    for k in range(hist.shape[1]):
-        own, curve = hist[cell, k], part[0][k]
-        for j in range(len(curve)):
-            curve[j] += own[j]
+    for k in range(mass.shape[1]):
+        if len(hist):
+            own, curve = hist[cell, k], part[0][k]
+            for j in range(len(curve)):
+                curve[j] += own[j]
         part[1][k] += mass[cell, k]
     for k in range(losses.shape[1]):
         part[2][k] += losses[cell, k]
@@ -120,17 +126,61 @@ def _add_bin(cell, sums, part):
 
 
 @inner
-def _take_bin(cell, sums, part):
-    """Take the rows of a bin away from a part."""
-    hist, mass, losses, right_now = sums
-    for k in range(hist.shape[1]):
-        own, curve = hist[cell, k], part[0][k]
+def _add_rows(rows, turns, curves):
+    """Add rows to the weight that is right by label and interval, where a histogram has them not.
+
+    A vote for its own label makes a row right from its position on, one for another until there.
+    """
+    y, weights, positions = turns
+    n_classes, width = curves.shape
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        for k in range(n_classes):
+            at = np.int64(positions[np.uint64(k), row])
+            if at <= width:
+                curve = curves[k, at:] if k == y[row] else curves[k, :at]
+                for j in range(len(curve)):
+                    curve[j] += weights[row]
+
+
+@inner
+def _sum_node(n_cells, node, sums):
+    """All rows of a node, by the bins of its first feature."""
+    whole = _empty_part(sums[0])
+    for cell in range(n_cells):
+        _add_bin(cell, sums, whole)
+    if not len(sums[0]):
+        _add_rows(node[0], node[2], whole[0])
+    return whole
+
+
+@inner
+def _set_rest(whole, left, right):
+    """What is not in the left part."""
+    for k in range(len(whole[0])):
+        of_whole, of_left, curve = whole[0][k], left[0][k], right[0][k]
         for j in range(len(curve)):
-            curve[j] -= own[j]
-        part[1][k] -= mass[cell, k]
-    for k in range(losses.shape[1]):
-        part[2][k] -= losses[cell, k]
-    part[3][0] -= right_now[cell]
+            curve[j] = of_whole[j] - of_left[j]
+    right[1][:] = whole[1] - left[1]
+    right[2][:] = whole[2] - left[2]
+    right[3][:] = whole[3] - left[3]
+
+
+@inner
+def _sort_rows(node, column, n_cells):
+    """The rows of a node by their bins in a column, and where those of each bin begin."""
+    rows, (packed, columns, _), _ = node
+    words, shift = packed[columns[column] >> 2], np.uint32(8 * (columns[column] & 3))
+    ends = np.zeros(n_cells + 1, dtype=np.int64)
+    for i in range(len(rows)):
+        ends[((words[rows[i]] >> shift) & np.uint32(255)) + 1] += 1
+    ends = np.cumsum(ends)
+    found, at = np.empty_like(rows), ends.copy()
+    for i in range(len(rows)):
+        cell = (words[rows[i]] >> shift) & np.uint32(255)
+        found[at[cell]] = rows[i]
+        at[cell] += 1
+    return found, ends
 
 
 @inner
@@ -154,14 +204,14 @@ def _judge_cut(left, right, around, label, ends, room, needed, limit):
         own, other = own_loss, other_loss
         if label >= 0:
             own, other = own + right[2][n_classes + label], other + right[2][label]
-        _, on_left = _best_label(fixed, left[0], own, other, left[2], left[1], ends, work, tops, np.inf)
+        _, on_left = _best_label(left, fixed, own, other, ends, work, tops, np.inf)
     _add_curves(curve, left[0][on_left], fixed)
     weight = _weigh_labels(fixed, right[0], work, tops)
     if weight < needed:
         return weight, np.inf, on_left, np.int64(-1)
     own, other = own_loss + left[2][n_classes + on_left], other_loss + left[2][on_left]
     most = limit if weight == needed else np.inf
-    loss, on_right = _best_label(fixed, right[0], own, other, right[2], right[1], ends, work, tops, most)
+    loss, on_right = _best_label(right, fixed, own, other, ends, work, tops, most)
     return weight, loss, on_left, on_right
 
 
@@ -174,16 +224,15 @@ def _room(hist):
 
 
 @inner
-def _scan(order, n_order, first, start, n_cells, sums, around, label, ends, best):
+def _scan(order, n_order, first, start, by_bin, turns, whole, sums, around, label, ends, best):
     """Judge the prefixes of ``order``, the bins of one feature in the order they move left.
 
-    ``best`` is (weight right, loss, purity, 0, left label, right label); where a prefix is better,
-    it is returned with its length in place of the 0.
+    ``by_bin`` are the rows by bin, where there is no histogram. ``best`` is (weight right, loss,
+    purity, 0, left label, right label); where a prefix is better, it is returned with its length
+    in place of the 0.
     """
     hist, mass = sums[0], sums[1]
     left, right = _empty_part(hist), _empty_part(hist)
-    for b in range(n_cells):
-        _add_bin(start + b, sums, right)
     room = _room(hist)
     weight, loss, purity, length, on_left, on_right = best
     for k in range(n_order):
@@ -191,9 +240,12 @@ def _scan(order, n_order, first, start, n_cells, sums, around, label, ends, best
         if mass[cell].sum() == 0:
             continue
         _add_bin(cell, sums, left)
-        _take_bin(cell, sums, right)
+        if not len(hist):
+            rows, begins = by_bin
+            _add_rows(rows[begins[order[k]] : begins[order[k] + 1]], turns, left[0])
         if k < first:
             continue
+        _set_rest(whole, left, right)
         if right[1].sum() == 0:
             break
         new, new_loss, l, r = _judge_cut(left, right, around, label, ends, room, weight, loss)
@@ -223,7 +275,7 @@ def write_set(order, length, start, n_cells, shape, mass, left_set):
 
 
 @kernel
-def search_features(features, layout, sums, around, label, ends, left_set):
+def search_features(features, layout, node, sums, around, label, ends, left_set):
     """The best split of a node on some features, whose bins follow one another in ``sums``.
 
     Returns (weight right, rounded loss, purity, feature or -1, left label, right label) and writes
@@ -234,21 +286,25 @@ def search_features(features, layout, sums, around, label, ends, left_set):
     order = np.empty(257, dtype=np.int64)
     none = np.int64(-1)
     best, best_feature = (none, np.inf, 0.0, np.int64(0), none, none), none
+    whole = _sum_node(offsets[features[0] + 1] - offsets[features[0]], node, sums)
+    by_bin = (node[0][:0], np.zeros(1, dtype=np.int64))
     for f in range(len(features)):
         at = features[f]
         start, own = offsets[at] - offsets[features[0]], offsets[at + 1] - offsets[at]
         shape = (n_bins[at], has_missing[at], categorical[at])
-        total = mass[start : start + own].sum(axis=0)
+        if not len(sums[0]):
+            by_bin = _sort_rows(node, f, own)
         passes = 1
         if has_missing[at] and not categorical[at] and mass[start + own - 1].sum() > 0:
             passes = 2
         for first in range(passes):
             if categorical[at]:
                 cells = mass[start : start + own].ravel()
-                n_order = np.int64(order_categories(cells, own, total, GINI, order))
+                n_order = np.int64(order_categories(cells, own, whole[1], GINI, order))
             else:
                 n_order = np.int64(number_bins(n_bins[at], np.int64(first), order))
-            found = _scan(order, n_order, first, start, own, sums, around, label, ends, best)
+            bins = order, n_order, first, start, by_bin
+            found = _scan(*bins, node[2], whole, sums, around, label, ends, best)
             if found[3] > 0:
                 write_set(order, found[3], start, own, shape, mass, left_set)
                 best_feature = at
@@ -258,8 +314,8 @@ def search_features(features, layout, sums, around, label, ends, left_set):
 
 
 @kernel
-def best_label(curves, losses, mass, ends):
-    """The best label of all rows together; ``curves[0]`` are theirs."""
-    fixed, work, tops = _room(curves)
-    _weigh_labels(fixed, curves[0], work, tops)
-    return _best_label(fixed, curves[0], 0.0, 0.0, losses, mass, ends, work, tops, np.inf)[1]
+def best_label(part, ends):
+    """The best label of all rows together."""
+    fixed, work, tops = _room(part[0][None])
+    _weigh_labels(fixed, part[0], work, tops)
+    return _best_label(part, fixed, 0.0, 0.0, ends, work, tops, np.inf)[1]
