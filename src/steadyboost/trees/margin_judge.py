@@ -60,8 +60,12 @@ class LabelledRows:
         self.sample, self.of, self.weights = sample, of, sample.weights
         self.mass, self.scale, width = limits
         self.problem = self.mass, self.scale, self.scale, width
-        own, first = of[2][:2]
-        self.lines: Triple = own - first, np.full(len(own), np.inf), np.full(len(own), -1.0)
+
+    @cached_property
+    def lines(self) -> Triple:
+        """Of rows without a label; they change as they get one."""
+        own, first = self.of[2][:2]
+        return own - first, np.full(len(own), np.inf), np.full(len(own), -1.0)
 
     def every(self, stride: int, width: float) -> "LabelledRows":
         """Each stride-th row, before any of them has a label."""
@@ -140,9 +144,7 @@ class MarginJudge:
 
     def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
         def give_label(leaf: Leaf) -> None:
-            set_lines(self.all.of, leaf.rows, leaf.label, self.all.lines)
-            if self.stride_bits:
-                set_lines(self.some.of, self._of_some(leaf.rows), leaf.label, self.some.lines)
+            set_lines(self.some.of, self._of_some(leaf.rows), leaf.label, self.some.lines)
 
         self.sample.run(give_label, [leaf for leaf in leaves if leaf.label != parent.label])
         self.step = found.step
@@ -200,18 +202,22 @@ class MarginJudge:
         """The best of a few cuts, by what all rows say at the probe of each."""
         own, probes = self.all, np.array([one.probe for one in few])
         both = np.stack([one.cut for one in few]), np.stack([one.left_set for one in few])
-        tables = _table(self.sample.binned, *both), NO_CUTS
+        table = _table(self.sample.binned, *both)
+        different, at = np.unique(probes, axis=0, return_inverse=True)
 
-        def add_up(piece: tuple[int, np.ndarray]) -> np.ndarray:
-            short, (outside, rows) = np.zeros(len(few)), piece
-            state = own.lines, own.weights, probes, short
-            sum_shortfalls_of(own.of, rows, tables[outside], *state)
-            return short
+        def add_up(piece: tuple[Leaf, slice]) -> np.ndarray:
+            one, part = piece
+            inside = one is leaf
+            short = np.zeros(len(probes if inside else different))
+            labels = np.int64(one.label), table if inside else NO_CUTS
+            points = own.weights, probes if inside else different, short
+            sum_shortfalls_of(own.of, one.rows[part], *labels, *points)
+            return short if inside else short[at]
 
         pieces = [
-            (int(one is not leaf), one.rows[at])
+            (one, part)
             for one in (leaf, *others)
-            for at in parts(len(one.rows), -(-len(one.rows) // STRETCH))
+            for part in parts(len(one.rows), -(-len(one.rows) // STRETCH))
         ]
         short = np.sum(self.sample.run(add_up, pieces), axis=0)
         margins = (own.mass * probes[:, 1] - short) / (own.mass * (own.scale + probes[:, 0]))

@@ -15,7 +15,7 @@ from steadyboost.trees.categories import order_categories
 from steadyboost.trees.criteria import GINI
 from steadyboost.trees.error_search import purity_of, write_set
 from steadyboost.trees.jit import inlined, inner, kernel
-from steadyboost.trees.margin_search import line_of, numerator, seek
+from steadyboost.trees.margin_search import line_of, seek
 from steadyboost.trees.splitting import contains, number_bins
 
 MARGIN_DIGITS = 1e9  # margins that agree in so many digits are equal
@@ -77,20 +77,8 @@ def search_cuts(of, rows, table, numbers, lines, weights, problem, floor, top, f
 
 
 @inner
-def _short_of_lines(rows, lines, weights, step, threshold):
-    """Four sums side by side, so that none waits for the last."""
-    level, base, way = lines
-    lanes = np.zeros(4)
-    for j in range(len(rows)):
-        i = np.uint64(rows[j])
-        missing = threshold - numerator(level[i], base[i], way[i], step)
-        lanes[np.uint64(j & 3)] += weights[i] * max(missing, 0.0)
-    return lanes.sum()
-
-
-@inner
 def _short_of_labels(of, rows, labels, weights, step, threshold):
-    """The same with the labels of a cut; free of branches."""
+    """Free of branches, and four sums side by side, so that none waits for the last."""
     scores, y, (own, first, second, best) = of
     lanes = np.zeros(4)
     for j in range(len(rows)):
@@ -103,22 +91,19 @@ def _short_of_labels(of, rows, labels, weights, step, threshold):
 
 
 @kernel
-def sum_shortfalls_of(of, rows, table, lines, weights, probes, short):
-    """Add up ``w max(r - N(t), 0)`` at each probe, over rows with the labels that they have.
+def sum_shortfalls_of(of, rows, label, table, weights, probes, short):
+    """Add up ``w max(r - N(t), 0)`` at each probe, over rows with a label.
 
     If there is a table of cuts, one for each probe, rows have the labels of these. Rows are read
     block by block, so that they are in the cache for all probes.
     """
-    labels = np.empty(CHUNK, dtype=np.int64)
+    labels = np.full(CHUNK, label)
     for start in range(0, len(rows), CHUNK):
         block = rows[start : start + CHUNK]
         for k in range(len(probes)):
-            probe = probes[k, 0], probes[k, 1]
             if len(table[1]) > 0:
                 _label_rows(table, k, block, labels)
-                short[k] += _short_of_labels(of, block, labels, weights, probe[0], probe[1])
-            else:
-                short[k] += _short_of_lines(block, lines, weights, probe[0], probe[1])
+            short[k] += _short_of_labels(of, block, labels, weights, probes[k, 0], probes[k, 1])
 
 
 def shortfall_room(n_classes):

@@ -107,10 +107,13 @@ class SearchTree:
         self.open = [other for other in self.open if other is not leaf] + children[::-1]
         self.splits[leaf.place] = found, place
         self.judge.take(found, leaf, children)
+        smaller = int(n_left > len(sides[1]))
+        mass = self.sample.mass_of(sides[smaller])
+        rest = self.masses[leaf.place] - mass
+        self.masses += [rest, mass] if smaller else [mass, rest]
         for child in children:
             self.labels.append(child.label)
             self.depths.append(child.depth)
-            self.masses.append(self.sample.mass_of(child.rows))
 
     def grown(self) -> GrownTree:
         n = len(self.labels)

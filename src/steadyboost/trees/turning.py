@@ -85,12 +85,12 @@ def find_positions(scores, y, standing, edges, width, start, positions):
 
 
 @kernel
-def subtract_own(scores, own, shift, out):
-    """Scores of each row less that of its own label, and less a shift."""
+def spread_own(own, shift, out):
+    """The score of each row's own label plus a shift, once for each label."""
     for i in range(len(own)):
-        less = own[i] + shift
-        for c in range(scores.shape[1]):
-            out[i, c] = scores[i, c] - less
+        row, value = out[i], own[i] + shift
+        for c in range(len(row)):
+            row[c] = value
 
 
 @kernel
@@ -121,7 +121,8 @@ def exponential_losses(sample: Sample, standing: Standing) -> tuple[np.ndarray, 
         for start in range(part.start, part.stop, BLOCK):
             at = slice(start, min(start + BLOCK, part.stop))
             block = other[at]
-            subtract_own(standing.scores[at], own[at], shift, block)
+            spread_own(own[at], shift, block)
+            np.subtract(standing.scores[at], block, out=block)
             np.exp(block, out=block)
             weigh_others(block, y[at], weights[at], total[at])
 
