@@ -32,20 +32,25 @@ CLASS = ("gini", "entropy", "error")
 CRITERIA = (*CLASS, "edge", "newton", "max_edge", "norm")
 
 
+each_width = pytest.mark.parametrize("n_bins", [9, 40], ids=["few bins", "as many as rows"])
+
+
+@each_width
 @pytest.mark.parametrize("limits", LIMITS)
 @pytest.mark.parametrize("criterion", CRITERIA)
-def test_numeric_columns_with_gaps_give_the_twins_tree(criterion, limits):
+def test_numeric_columns_with_gaps_give_the_twins_tree(criterion, limits, n_bins):
     rng = np.random.default_rng(1)
-    columns = random_columns(rng, 90, numeric=2, gappy=2)
+    columns = random_columns(rng, 90, numeric=2, gappy=2, n_bins=n_bins)
     sums, shares = sums_for(rng, columns, criterion)
     check_growth(columns, sums, shares, growth_of(criterion, limits))
 
 
+@each_width
 @pytest.mark.parametrize("limits", ["depth", "everything", "none"])
 @pytest.mark.parametrize("criterion", [*CLASS, "newton"])
-def test_categories_of_two_classes_give_the_twins_tree(criterion, limits):
-    rng = np.random.default_rng(2)
-    columns = random_columns(rng, 120, numeric=1, gappy=1, categorical=2)
+def test_categories_of_two_classes_give_the_twins_tree(criterion, limits, n_bins):
+    rng = np.random.default_rng(n_bins)
+    columns = random_columns(rng, 120, numeric=1, gappy=1, categorical=2, n_bins=n_bins)
     sums, shares = sums_for(rng, columns, criterion, n_labels=2)
     check_growth(columns, sums, shares, growth_of(criterion, limits))
 

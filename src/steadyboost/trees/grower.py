@@ -15,6 +15,7 @@ Structures travel as plain tuples of arrays:
 
 import numpy as np
 
+from steadyboost.trees.compact import compact_room, few_rows, fill_compact, restore_bins
 from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.histogram import add_dense, add_labels, turn, turns_pay
 from steadyboost.trees.jit import inner, kernel, shared
@@ -194,6 +195,21 @@ _column_of = inner(column_of)
 
 
 @inner
+def _search_node(bins, sums, rows, few, hist, room, total, rule, left_set, left_sums):
+    """The gain of a node's best split and its feature; by the bins of its rows where these are few.
+
+    ``hist`` is read where they are not.
+    """
+    layout = bins[2]
+    if len(rows) <= few:
+        hist, layout = fill_compact(bins, sums, rows, len(total), room), room[5]
+    score, feature = _best_split(hist, bins[1], layout, total, rule, left_set, left_sums)
+    if len(rows) <= few and feature >= 0:
+        restore_bins(bins, feature, left_sums, total, rule[0], room, left_set)
+    return _gain_of(score, total, rule), feature
+
+
+@inner
 def _send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_row):
     """Send a split node's rows to its children; whether the left child has at most half."""
     feature, _, left_sets, _, _, depth = tree
@@ -217,7 +233,8 @@ def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row):
 
     ``scratch`` is as long as ``rows``; ``tree`` holds the root's totals and room for the rest,
     ``span`` each node's range in ``rows``. Best first keeps a histogram per open leaf; depth first,
-    which grows the same tree where leaves are not limited, keeps one per level.
+    which grows the same tree where leaves are not limited, keeps one per level; nodes of few rows
+    have none.
     """
     feature, _, left_sets, totals, gain, depth = tree
     capacity, n_channels = totals.shape
@@ -233,10 +250,12 @@ def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row):
     n_nodes, n_leaves, first = np.int64(1), np.int64(1), np.int64(0)
     small, large = first, first  # the root is its own smaller child
     slot[0] = -1
+    few = few_rows(bins)
+    room = compact_room(bins, n_channels, few)
     while True:
-        if _may_split(totals[small], depth[small], n_leaves, rule[0], limits) or _may_split(
-            totals[large], depth[large], n_leaves, rule[0], limits
-        ):
+        useful = _may_split(totals[large], depth[large], n_leaves, rule[0], limits)
+        useful |= _may_split(totals[small], depth[small], n_leaves, rule[0], limits)
+        if useful and span[large, 1] - span[large, 0] > few:
             if n_free == 0:
                 n_free = np.int64(len(pool))
                 pool, free = _wider(pool)
@@ -248,18 +267,19 @@ def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row):
                 _subtract(pool[slot[large]], pool[slot[small]])
         for node in range(first, n_nodes):
             gain[node] = -np.inf
+            own = rows[span[node, 0] : span[node, 1]]
             if _may_split(totals[node], depth[node], n_leaves, rule[0], limits):
-                score, split_on[node] = _best_split(
-                    pool[slot[node]], bins[1], bins[2], totals[node], rule, left_sets[node],
-                    left_sums[node],
+                gain[node], split_on[node] = _search_node(
+                    bins, sums, own, few, pool[slot[node]], room, totals[node], rule,
+                    left_sets[node], left_sums[node],
                 )  # fmt: skip
-                gain[node] = _gain_of(score, totals[node], rule)
             if gain[node] > -np.inf:
                 open_nodes[n_open] = node
                 n_open += 1
-            elif slot[node] >= 0:
+            if slot[node] >= 0 and (gain[node] == -np.inf or len(own) <= few):
                 free[n_free] = slot[node]
                 n_free += 1
+                slot[node] = -1
         if n_open == 0 or n_leaves >= limits[1]:
             break
         node = _next_open(open_nodes, n_open, gain, limits[2])

@@ -78,7 +78,7 @@ def number_bins(n_bins, missing_first, order):
 
 
 @inlined
-def _is_categorical(categorical, feature):
+def has_categories(categorical, feature):
     """Whether a feature is; None stands for none, and then what they need is not compiled."""
     return categorical[feature] if categorical is not None else False
 
@@ -149,7 +149,7 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
     two = criterion == GINI and n_channels == 2 and len(hist) == tail
     for f in features:
         base, length, missing_first = offsets[f], np.int64(0), np.int64(0)
-        is_categorical, shape = _is_categorical(categorical, f), (n_bins[f], has_missing[f])
+        is_categorical, shape = has_categories(categorical, f), (n_bins[f], has_missing[f])
         for first in range(1 + (has_missing[f] and not is_categorical)):
             if two and not is_categorical:
                 best_score, n_moved = _scan_two(
@@ -252,7 +252,7 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
             left_sums[c] = 0
             for b in range(offsets[f + 1] - offsets[f]):
                 left_sums[c] += cells[b * n_channels + c] * contains(left_set, b)
-        shape = (n_bins[f], has_missing[f], _is_categorical(categorical, f))
+        shape = (n_bins[f], has_missing[f], has_categories(categorical, f))
         send_absent(cells, shape, left_sums, total, rule[0], left_set)
     return best_score, best_feature
 
