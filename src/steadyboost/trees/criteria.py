@@ -38,23 +38,6 @@ def mass_of(sums, criterion):
 
 
 @inner
-def whole_score(sums, criterion):
-    """Score of one side where it is an integer: added up as such, so that equal splits tie."""
-    score = np.int64(0)
-    if criterion == ERROR:
-        for c in range(len(sums)):
-            score = max(score, sums[c])
-    elif criterion == MAX_EDGE:
-        score = sums[0]
-        for c in range(1, len(sums) - 1):
-            score = max(score, sums[c])
-    else:
-        for c in range(len(sums) - 1):
-            score += abs(sums[c])
-    return score
-
-
-@inner
 def score_of(sums, mass, criterion, l2):
     """Score of one side; higher is purer."""
     score = 0.0
@@ -72,12 +55,12 @@ def score_of(sums, mass, criterion, l2):
         for c in range(len(sums)):
             score = max(score, np.float64(sums[c]))
         return score
-    if criterion == EDGE:
+    if criterion in (EDGE, MAX_EDGE):
+        top, edges = sums[0], np.int64(0)
         for c in range(len(sums) - 1):
-            score += abs(np.float64(sums[c]))
-        return score
-    if criterion == MAX_EDGE:
-        return whole_score(sums, MAX_EDGE) + TIE_SHARE * whole_score(sums, EDGE)
+            top = max(top, sums[c])
+            edges += abs(sums[c])
+        return np.float64(edges) if criterion == EDGE else top + TIE_SHARE * edges
     if criterion == NORM:
         for c in range(len(sums) - 1):
             score += np.float64(sums[c]) ** 2

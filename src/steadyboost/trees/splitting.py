@@ -12,7 +12,6 @@ from steadyboost.trees.criteria import (
     TIE_SHARE,
     mass_of,
     score_of,
-    whole_score,
 )
 from steadyboost.trees.jit import inlined, inner, shared
 
@@ -26,11 +25,14 @@ def _score_sides(left, right, total, criterion, l2):
         right[c] = total[c] - left[c]
     left_mass = mass_of(left, criterion)
     right_mass = mass_of(right, criterion)
-    if criterion in (ERROR, EDGE, MAX_EDGE):
-        whole = whole_score(left, criterion) + whole_score(right, criterion)
-        score = np.float64(whole)
+    if criterion in (ERROR, EDGE, MAX_EDGE):  # integers, so that equal splits tie
+        on_left, on_right, edges = left[0], right[0], np.int64(0)
+        for c in range(len(total) - (criterion != ERROR)):
+            on_left, on_right = max(on_left, left[c]), max(on_right, right[c])
+            edges += abs(left[c]) + abs(right[c])
+        score = np.float64(edges if criterion == EDGE else on_left + on_right)
         if criterion == MAX_EDGE:
-            score += TIE_SHARE * (whole_score(left, EDGE) + whole_score(right, EDGE))
+            score += TIE_SHARE * edges
         return left_mass, right_mass, score
     score = score_of(left, left_mass, criterion, l2)
     return left_mass, right_mass, score + score_of(right, right_mass, criterion, l2)
