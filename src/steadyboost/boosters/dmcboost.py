@@ -17,7 +17,7 @@ from steadyboost.core.loop import Boosting, Round
 from steadyboost.core.rows import Rows
 from steadyboost.core.scores import own_score
 from steadyboost.learners.base import Learner
-from steadyboost.trees.standing import bottom_shares, floor_of
+from steadyboost.trees.standing import bottom_of, bottom_shares
 from steadyboost.trees.tree import Growth
 
 CANDIDATES = (1 / 20, 1 / 10, 1 / 5, 1 / 4, 1 / 3, 1 / 2)
@@ -169,9 +169,9 @@ class DMCBoostClassifier(BoostingClassifier):
         for stage in run.stages:
             self.add(scores, stage, stage.answer.votes(rows.data))
         weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
-        own, bottom = gaps(scores, rows.y), self.bottom_
-        floor = floor_of(own, weights, bottom)
-        self.bottom_set_ = np.flatnonzero(bottom_shares(own, weights, bottom, floor))
+        own = gaps(scores, rows.y)
+        edge, _ = bottom_of(own, weights, self.bottom_)
+        self.bottom_set_ = np.flatnonzero(bottom_shares(own, weights, edge))
         if run.stages[-1].extra["margin"] < 0 and run.stages[-1].extra["phase"] == 2:
             remedy = "Raise it, or pass bottom='auto'."
             if self.bottom == "auto":

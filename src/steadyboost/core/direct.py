@@ -23,7 +23,6 @@ from steadyboost.trees.standing import (
     Standing,
     bottom_edges,
     bottom_shares,
-    floor_of,
 )
 from steadyboost.trees.step_search import find_step
 from steadyboost.trees.tree import Growth, Sums, grow_tree, parts
@@ -90,7 +89,7 @@ class DirectSearch:
         self.scores = np.array(self.run.rows.scores, order="C")
         self.standing = Standing(self.sample, self.scores)
         self.scale = float(sum(abs(stage.step) for stage in stages))
-        self.floor = floor_of(self.standing.gaps, self.sample.weights, self.direct.bottom)
+        self.edge = self.standing.bottom(self.direct.bottom)[1]
         first = [stage for stage in stages if stage.extra["phase"] == 1]
         second = [stage for stage in stages if stage.extra["phase"] == 2]
         self.unit = float(sum(abs(stage.step) for stage in first))
@@ -153,7 +152,7 @@ class DirectSearch:
     def error_and_margin(self) -> tuple[float, float]:
         """The training error, where ties are errors, and the mean bottom margin."""
         bottom, total = self.direct.bottom, float(self.sample.whole.sum())
-        right, self.floor, margin = self.standing.bottom(bottom)
+        right, self.edge, margin = self.standing.bottom(bottom)
         return (total - right) / total, margin / (bottom * self.scale)
 
     def accept(self, move: Move) -> None:
@@ -218,8 +217,8 @@ class DirectSearch:
 
     def ascend(self, round_: "Round") -> Move:
         """Phase II: a hypothesis, and the step of the largest bottom margin, plus epsilon."""
-        direct, rows = self.direct, (self.standing.gaps, self.sample.weights)
-        shares = bottom_shares(*rows, direct.bottom, self.floor, self.sample.run)
+        direct, sample = self.direct, self.sample
+        shares = bottom_shares(self.standing.gaps, sample.weights, self.edge, sample.run)
         if direct.tree is None:
             found = self.ask(shares, round_)
         elif direct.gradient:

@@ -18,6 +18,7 @@ GROUP_CELLS = 2**23  # of histograms that are made at a time
 SOME = 2**14  # rows that tell about where the bottom ends
 STRETCHES = 8  # of many rows, whose sums are added up
 
+Edge = tuple[float, float]  # the bottom's largest numerator, and the share of its rows in it
 Columns = tuple[np.ndarray, ...]  # packed bins, places in them, where the bins of each begin
 
 _bottom_threshold = bottom_threshold.bare
@@ -126,11 +127,11 @@ class Standing:
         share = mass * float(own.sum() / weights.sum())
         return floor_of(some, own, 0.95 * share), floor_of(some, own, 1.05 * share)
 
-    def bottom(self, mass: float) -> tuple[int, float, float]:
-        """Integer weight of the rows that are right; the bottom's largest numerator, its sum."""
+    def bottom(self, mass: float) -> tuple[int, Edge, float]:
+        """Integer weight of the rows that are right; where the bottom ends, and its sum."""
         return self._bottom(mass, *self._near_floor(mass))
 
-    def _bottom(self, mass: float, low: float, high: float) -> tuple[int, float, float]:
+    def _bottom(self, mass: float, low: float, high: float) -> tuple[int, Edge, float]:
         weights, whole = self.sample.weights, self.sample.whole
 
         def sort_out(at: slice) -> tuple:
@@ -143,8 +144,8 @@ class Standing:
         values, masses = (np.concatenate([own[k] for own in found]) for k in (3, 4))
         if low > -np.inf and not below < mass <= below + masses.sum():
             return self._bottom(mass, -np.inf, np.inf)
-        floor, rest = _bottom_of(values, masses, mass - below)
-        return int(right), float(floor), float(total + rest)
+        edge, rest = bottom_of(values, masses, mass - below)
+        return int(right), edge, float(total + rest)
 
 
 @kernel
@@ -209,16 +210,17 @@ def _sort_out(gaps, weights, whole, low, high, values, masses):
 
 
 @kernel
-def _bottom_of(values, masses, mass):
-    """The largest of the smallest values with this mass, and their sum."""
+def bottom_of(values, masses, mass):
+    """Where the smallest values with this mass end, and their sum."""
     n = len(values)
     floor = _bottom_threshold(values.copy(), masses.copy(), n, mass)
-    total, left = 0.0, mass
+    total, left, tied = 0.0, mass, 0.0
     for i in range(n):
         own = masses[i] if values[i] < floor else 0.0
+        tied += masses[i] if values[i] == floor else 0.0
         total += own * values[i]
         left -= own
-    return floor, total + left * floor
+    return (floor, min(1.0, left / tied)), total + left * floor
 
 
 def floor_of(gaps: np.ndarray, weights: np.ndarray, mass: float) -> float:
@@ -227,24 +229,12 @@ def floor_of(gaps: np.ndarray, weights: np.ndarray, mass: float) -> float:
 
 
 def bottom_shares(
-    gaps: np.ndarray, weights: np.ndarray, mass: float, floor: float, run: Run = one_by_one
+    gaps: np.ndarray, weights: np.ndarray, edge: Edge, run: Run = one_by_one
 ) -> np.ndarray:
     """How much of each row's weight is at the bottom; rows that tie share the last places."""
     spans, out = parts(len(gaps), -(-len(gaps) // STRETCH)), np.empty(len(gaps))
-    below, tied = np.sum(run(lambda at: _masses(gaps[at], weights[at], floor), spans), axis=0)
-    part = min(1.0, (mass - below) / tied)
-    run(lambda at: _share(gaps[at], weights[at], floor, part, out[at]), spans)
+    run(lambda at: _share(gaps[at], weights[at], *edge, out[at]), spans)
     return out
-
-
-@kernel
-def _masses(gaps, weights, floor):
-    """Mass of the rows below the floor, and of those on it."""
-    below, tied = 0.0, 0.0
-    for i in range(len(gaps)):
-        below += weights[i] if gaps[i] < floor else 0.0
-        tied += weights[i] if gaps[i] == floor else 0.0
-    return below, tied
 
 
 @kernel
