@@ -152,6 +152,18 @@ def test_auto_prefers_a_larger_bottom_for_noisier_labels():
     assert dirty.bottom_ == round(path[0]["value"] * len(y))
 
 
+def test_a_second_phase_that_does_harm_is_left_out():
+    X, y = problem(600, noise=0.0, seed=1)
+    noisy = np.where(np.random.default_rng(0).random(len(y)) < 0.45, (y + 1) % 3, y)
+    model = fit(X, noisy, bottom="auto", n_estimators=200, random_state=0)
+    assert not model.ascends_
+    assert model.bottom_path_[0]["error"] > model.bottom_path_[0]["phase_1"]
+    assert {record["phase"] for record in model.history_} == {1}
+    second = fit(X, noisy, bottom=0.5, n_estimators=200, random_state=0)
+    assert second.ascends_
+    assert model.score(X, y) > second.score(X, y)
+
+
 def test_a_bottom_that_is_too_small_for_the_noise_is_reported():
     X, y = problem(noise=0.6)
     with pytest.warns(ConvergenceWarning, match="bottom=0.05 is too small for the noise"):

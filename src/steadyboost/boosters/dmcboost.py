@@ -45,7 +45,8 @@ class DMCBoostClassifier(BoostingClassifier):
     bottom : float, int or "auto", default="auto"
         The paper's n': the rows at the bottom, as a share or as a number. The more labels are
         wrong, the larger it should be. "auto" chooses from 1/20, 1/10, 1/5, 1/4, 1/3 and 1/2 on a
-        held-out fifth of the rows; all share the first phase.
+        held-out fifth of the rows; all share the first phase. If each of them does harm there, by
+        more than the standard error of what phase I has alone, there is no second phase.
     selection : {"gradient", "line_search"}, default="gradient"
         How trees of phase II are chosen: by the slope of the objective, or by its value after a
         line search, which is the paper's way and takes far longer.
@@ -64,7 +65,10 @@ class DMCBoostClassifier(BoostingClassifier):
     bottom_ : float
         The weight of the rows at the bottom that was used: their number, without weights.
     bottom_path_ : list of dict
-        With "auto", the held-out error, mean bottom margin and rounds of each share, best first.
+        With "auto", the held-out error, mean bottom margin and rounds of each share, best first;
+        the error of phase I alone, and how far the share is above it, in standard errors.
+    ascends_ : bool
+        Whether there is a second phase.
     bottom_set_ : ndarray
         The training rows at the bottom in the end, by their number among the rows of positive
         weight that were not set aside.
@@ -135,10 +139,11 @@ class DMCBoostClassifier(BoostingClassifier):
     def tune(self, rows: Rows, learner: Learner) -> None:
         """Section 3: n' by held-out rows."""
         self.__dict__.pop("bottom_path_", None)  # of an earlier fit
-        share = self.bottom
+        share, self.ascends_ = self.bottom, True
         if share == "auto":
             self.bottom_path_ = compare_bottoms(self, rows, learner, CANDIDATES)
-            share = self.bottom_path_[0]["value"]
+            best = self.bottom_path_[0]
+            share, self.ascends_ = best["value"], not best["excess"] > 1
         self.bottom_ = bottom_mass(share, rows)
 
     def boost(self, run: Boosting, round_: Round) -> bool:
@@ -156,6 +161,7 @@ class DMCBoostClassifier(BoostingClassifier):
             epsilon=self.epsilon,
             tol=self.tol,
             patience=self.patience,
+            ascends=self.ascends_,
         )
 
     def finish(self, run: Boosting) -> None:

@@ -38,7 +38,8 @@ ROUNDING = 1e-12  # a change below this is none
 class Direct:
     """How a booster optimises: its trees, and the settings of the second phase.
 
-    ``tree`` is None where another learner answers; ``bottom`` is a weight of rows.
+    ``tree`` is None where another learner answers; ``bottom`` is a weight of rows; ``ascends`` says
+    whether there is a second phase.
     """
 
     tree: Growth | None
@@ -47,6 +48,7 @@ class Direct:
     epsilon: float
     tol: float
     patience: int
+    ascends: bool
 
 
 @dataclass
@@ -137,7 +139,9 @@ class DirectSearch:
         """One round of the run; whether it must be the last."""
         if self.is_descending():
             self.accept(self.pending.pop(0))
-            return False
+            return not (self.direct.ascends or self.is_descending())
+        if not self.direct.ascends:
+            return True  # the one round of an ensemble that is never empty
         move = self.ascend(round_)
         self.apply(move)
         self.note_margin(move.margin)

@@ -38,11 +38,13 @@ def compare_bottoms(
 ) -> list[dict[str, Any]]:
     """Held-out error of each share of rows at the bottom, best first; one phase I serves all.
 
-    Shares whose bottom margin stays negative have degenerated, and come last.
+    Shares whose bottom margin stays negative have degenerated, and come last. ``phase_1`` is the
+    held-out error of phase I alone, ``excess`` that of the share beyond it, in standard errors.
     """
     train, test = split_off(rows.y, 0.2, booster._seed)
     if not len(test) or rows.n_classes == 1:
-        records = [{"value": v, "error": np.nan, "margin": np.nan, "rounds": 0} for v in values]
+        unknown = dict.fromkeys(("error", "margin", "phase_1", "excess"), np.nan)
+        records = [{"value": value, **unknown, "rounds": 0} for value in values]
         return sorted(records, key=lambda record: abs(record["value"] - 0.25))
 
     def start(value: float, workers: Workers) -> Boosting:
@@ -78,9 +80,13 @@ def _second_phase(run: Boosting, first: Boosting, value: float) -> dict[str, Any
         over = run.one_round()
         errors.append(run.error_on(run.validation))
     kept = best_round(run.stages)
+    error, before = errors[kept - len(first.stages)], errors[0]
+    spread = np.sqrt(max(before * (1 - before), 1 / len(run.validation)) / len(run.validation))
     return {
         "value": value,
-        "error": errors[kept - len(first.stages)],
+        "error": error,
         "margin": run.stages[kept - 1].extra["margin"],
         "rounds": kept,
+        "phase_1": before,
+        "excess": float((error - before) / spread),
     }
