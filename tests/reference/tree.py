@@ -242,7 +242,7 @@ def grow(columns, channels, rules, *, rows=None, features=None):
         open_nodes = [node for node in open_nodes if node.split is not None]
         if not open_nodes or n_leaves >= rules.max_leaf_nodes:
             return root
-        node = min(open_nodes, key=lambda node: (-node.gain, node.place))
+        node = min(open_nodes, key=lambda node: (-round(node.gain, 12), node.place))
         open_nodes.remove(node)
         for child in split_node(node, columns, channels, rules, 2 * n_leaves - 1):
             examine(child, columns, channels, rules, features)
