@@ -20,6 +20,14 @@ import numpy as np
 
 from steadyboost.trees.categories import order_categories
 from steadyboost.trees.criteria import GINI
+from steadyboost.trees.error_parts import (
+    add_bin,
+    add_rows,
+    empty_part,
+    set_rest,
+    sort_rows,
+    sum_node,
+)
 from steadyboost.trees.jit import inlined, inner, kernel
 from steadyboost.trees.linesearch import choose_interval
 from steadyboost.trees.splitting import SET_WORDS, include, number_bins, send_absent
@@ -99,91 +107,6 @@ def purity_of(left, right):
 
 
 @inner
-def _empty_part(hist):
-    """Curves, class masses, losses and the weight right without votes, of no rows."""
-    _, n_classes, width = hist.shape
-    return (
-        np.zeros((n_classes, width), dtype=hist.dtype),
-        np.zeros(n_classes, dtype=np.int64),
-        np.zeros(2 * n_classes),
-        np.zeros(1, dtype=np.int64),
-    )
-
-
-@inner
-def _add_bin(cell, sums, part):
-    """Add the rows of a bin to a part."""
-    hist, mass, losses, right_now = sums
-    for k in range(mass.shape[1]):
-        if len(hist):
-            own, curve = hist[cell, k], part[0][k]
-            for j in range(len(curve)):
-                curve[j] += own[j]
-        part[1][k] += mass[cell, k]
-    for k in range(losses.shape[1]):
-        part[2][k] += losses[cell, k]
-    part[3][0] += right_now[cell]
-
-
-@inner
-def _add_rows(rows, turns, curves):
-    """Add rows to the weight that is right by label and interval, where a histogram has them not.
-
-    A vote for its own label makes a row right from its position on, one for another until there.
-    """
-    y, weights, positions = turns
-    n_classes, width = curves.shape
-    for i in range(len(rows)):
-        row = np.uint64(rows[i])
-        for k in range(n_classes):
-            at = np.int64(positions[np.uint64(k), row])
-            if at <= width:
-                curve = curves[k, at:] if k == y[row] else curves[k, :at]
-                for j in range(len(curve)):
-                    curve[j] += weights[row]
-
-
-@inner
-def _sum_node(n_cells, node, sums):
-    """All rows of a node, by the bins of its first feature."""
-    whole = _empty_part(sums[0])
-    for cell in range(n_cells):
-        _add_bin(cell, sums, whole)
-    if not len(sums[0]):
-        _add_rows(node[0], node[2], whole[0])
-    return whole
-
-
-@inner
-def _set_rest(whole, left, right):
-    """What is not in the left part."""
-    for k in range(len(whole[0])):
-        of_whole, of_left, curve = whole[0][k], left[0][k], right[0][k]
-        for j in range(len(curve)):
-            curve[j] = of_whole[j] - of_left[j]
-    right[1][:] = whole[1] - left[1]
-    right[2][:] = whole[2] - left[2]
-    right[3][:] = whole[3] - left[3]
-
-
-@inner
-def _sort_rows(node, column, n_cells):
-    """The rows of a node by their bins in a column, and where those of each bin begin."""
-    rows, (packed, columns, _), _ = node
-    words, shift = packed[columns[column] >> 2], np.uint32(8 * (columns[column] & 3))
-    ends = np.zeros(n_cells + 1, dtype=np.int64)
-    for i in range(len(rows)):
-        ends[((words[rows[i]] >> shift) & np.uint32(255)) + 1] += 1
-    ends = np.cumsum(ends)
-    found, at = np.empty_like(rows), ends.copy()
-    for i in range(len(rows)):
-        cell = (words[rows[i]] >> shift) & np.uint32(255)
-        found[at[cell]] = rows[i]
-        at[cell] += 1
-    return found, ends
-
-
-@inner
 def _judge_cut(left, right, around, label, ends, room, needed, limit):
     """The best labels of both parts: (weight right, loss, left label, right label).
 
@@ -232,20 +155,20 @@ def _scan(order, n_order, first, start, by_bin, turns, whole, sums, around, labe
     in place of the 0.
     """
     hist, mass = sums[0], sums[1]
-    left, right = _empty_part(hist), _empty_part(hist)
+    left, right = empty_part(hist), empty_part(hist)
     room = _room(hist)
     weight, loss, purity, length, on_left, on_right = best
     for k in range(n_order):
         cell = start + order[k]
         if mass[cell].sum() == 0:
             continue
-        _add_bin(cell, sums, left)
+        add_bin(cell, sums, left)
         if not len(hist):
             rows, begins = by_bin
-            _add_rows(rows[begins[order[k]] : begins[order[k] + 1]], turns, left[0])
+            add_rows(rows[begins[order[k]] : begins[order[k] + 1]], turns, left[0])
         if k < first:
             continue
-        _set_rest(whole, left, right)
+        set_rest(whole, left, right)
         if right[1].sum() == 0:
             break
         new, new_loss, l, r = _judge_cut(left, right, around, label, ends, room, weight, loss)
@@ -286,14 +209,14 @@ def search_features(features, layout, node, sums, around, label, ends, left_set)
     order = np.empty(257, dtype=np.int64)
     none = np.int64(-1)
     best, best_feature = (none, np.inf, 0.0, np.int64(0), none, none), none
-    whole = _sum_node(offsets[features[0] + 1] - offsets[features[0]], node, sums)
+    whole = sum_node(offsets[features[0] + 1] - offsets[features[0]], node, sums)
     by_bin = (node[0][:0], np.zeros(1, dtype=np.int64))
     for f in range(len(features)):
         at = features[f]
         start, own = offsets[at] - offsets[features[0]], offsets[at + 1] - offsets[at]
         shape = (n_bins[at], has_missing[at], categorical[at])
         if not len(sums[0]):
-            by_bin = _sort_rows(node, f, own)
+            by_bin = sort_rows(node, f, own)
         passes = 1
         if has_missing[at] and not categorical[at] and mass[start + own - 1].sum() > 0:
             passes = 2
