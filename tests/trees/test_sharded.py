@@ -115,7 +115,7 @@ def grow_dealt(binned, sums, growth, deals):
     arrays = sums.arrays(counting)
     shards = [Shard(bins, arrays, rows, rows.copy(), sums.n_channels) for rows in deals]
     leaf = np.empty(n_rows, dtype=np.int32)
-    rule = module.CRITERIA[growth.criterion], 0.0, 1, growth.min_samples_leaf * counting
+    rule = growth.rule(0.0, sums.whole)
     n_nodes = ShardedGrowth(shards, rule, growth.limits(n_rows), one_by_one).grow(tree, leaf)
     return GrownTree.from_growth(tree, n_nodes), leaf
 

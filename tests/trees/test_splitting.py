@@ -26,7 +26,8 @@ class Found:
         bins = binned.bins(features)
         fill_histogram(bins, sums.arrays(counting), rows, sums.n_channels, hist)
         total = sums.total(rows)
-        rule = (CRITERIA[criterion], 0.0, min_mass, min_count)
+        rule = (CRITERIA[criterion], min_mass, min_count)
+        rule = rule if criterion in CLASS else (*rule, 0.0)
         left_set, left_sums = np.zeros(SET_WORDS, dtype=np.uint32), np.zeros_like(total)
         score, self.feature = best_split(
             hist, features, binned.layout, total, rule, left_set, left_sums

@@ -64,16 +64,16 @@ def _number_bins(words, shift, rows, first, room):
 
 @inner
 def _add_rows(words, shift, rows, sums, n_channels, room):
-    labels, weights, channels, counted, _ = sums
+    counted = sums[-2]
     hist, counts, _, _, place, _ = room
     for k in range(len(rows)):
         row = np.uint64(rows[k])
         cell = place[(words[row] >> shift) & np.uint32(255)]
-        if len(channels) > 0:
+        if len(sums) == 3:  # known when this is compiled
             for c in range(n_channels):
-                hist[cell * n_channels + c] += channels[row, c]
+                hist[cell * n_channels + c] += sums[0][row, c]
         else:
-            hist[cell * n_channels + labels[row]] += weights[row]
+            hist[cell * n_channels + sums[0][row]] += sums[1][row]
         if len(counted) > 0:
             counts[cell] += counted[row]
 
@@ -99,9 +99,10 @@ def fill_compact(bins, sums, rows, n_channels, room):
             _add_rows(words, shift, rows, sums, n_channels, room)
             listed += 1
     offsets[-1] = cell
-    if len(sums[3]) == 0:
+    if len(sums[-1]) == 0:
         return hist[: cell * n_channels]
-    hist[cell * n_channels : cell * (n_channels + 1)] = counts[:cell]
+    for k in range(cell):  # not by slices: an error about their lengths would take long to compile
+        hist[cell * n_channels + k] = counts[k]
     return hist[: cell * (n_channels + 1)]
 
 

@@ -15,6 +15,9 @@ NORM      sqrt(sum v_c^2), last m       signed edges where a leaf names a vector
 
 Many splits leave one label the best on both sides and so the same MAX_EDGE; a small share of the
 EDGE score tells them apart.
+
+A *rule* is (criterion, min_mass, min_count) for the first three, which are of classes, and
+(criterion, min_mass, min_count, l2) for the others, which kernels tell when they are compiled.
 """
 
 import numpy as np
@@ -27,10 +30,8 @@ TIE_SHARE = 1 / 1024
 
 @inner
 def mass_of(sums, criterion):
-    if criterion in (EDGE, MAX_EDGE, NORM):
+    if criterion >= EDGE:
         return sums[len(sums) - 1]
-    if criterion == NEWTON:
-        return sums[1]
     mass = np.int64(0)
     for c in range(len(sums)):
         mass += sums[c]
@@ -38,8 +39,15 @@ def mass_of(sums, criterion):
 
 
 @inner
-def score_of(sums, mass, criterion, l2):
+def score_of(sums, mass, rule):
     """Score of one side; higher is purer."""
+    if len(rule) == 3:
+        return _class_score(sums, mass, rule[0])
+    return _channel_score(sums, rule[0], rule[3])
+
+
+@inner
+def _class_score(sums, mass, criterion):
     score = 0.0
     if criterion == GINI:
         for c in range(len(sums)):
@@ -51,10 +59,13 @@ def score_of(sums, mass, criterion, l2):
             if sums[c] > 0:
                 score += sums[c] * np.log(sums[c] / np.float64(mass))
         return score
-    if criterion == ERROR:
-        for c in range(len(sums)):
-            score = max(score, np.float64(sums[c]))
-        return score
+    for c in range(len(sums)):
+        score = max(score, np.float64(sums[c]))
+    return score
+
+
+@inner
+def _channel_score(sums, criterion, l2):
     if criterion in (EDGE, MAX_EDGE):
         top, edges = sums[0], np.int64(0)
         for c in range(len(sums) - 1):
@@ -62,6 +73,7 @@ def score_of(sums, mass, criterion, l2):
             edges += abs(sums[c])
         return np.float64(edges) if criterion == EDGE else top + TIE_SHARE * edges
     if criterion == NORM:
+        score = 0.0
         for c in range(len(sums) - 1):
             score += np.float64(sums[c]) ** 2
         return np.sqrt(score)

@@ -5,10 +5,9 @@ Structures travel as plain tuples of arrays:
 ``bins``    (packed, features, layout, joint): the binned rows, the features to use, per feature
             (offsets, n_bins, has_missing, categorical or None), and joint columns; or five
             parts where rows are stored sparsely, see :mod:`steadyboost.trees.sparse_kernels`
-``sums``    (labels, weights, channels, counted, same_label): what is added up, as integers;
-            ``channels`` replaces labels and weights if it has rows, ``counted`` and its labels are
-            empty unless rows count
-``rule``    (criterion, l2, min_mass, min_count)
+``sums``    (labels, weights, counted, same_label), or three parts, (channels, counted, same_label):
+            what is added up, as integers; ``counted`` and its labels are empty unless rows count
+``rule``    (criterion, min_mass, min_count) or with l2, see :mod:`steadyboost.trees.criteria`
 ``limits``  (max_depth, max_leaves, best_first)
 ``tree``    (feature or -1, children, left_set, totals, gain, depth), an entry per node
 """
@@ -43,20 +42,20 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
         fill_sparse(bins, sums, rows, n_channels, hist)
         return
     packed, features, layout, joint = bins
-    labels, weights, channels, counted, same_label = sums
     offsets = layout[0]
     hist[:] = 0
     joined = joint_pays(joint, len(rows), len(features), n_channels)
     columns, own_offsets = features, offsets
     if joined:
         packed, columns, own_offsets, _ = joint
-    if len(channels) > 0:
+    if len(sums) == 3:
         into = np.zeros(own_offsets[-1] * n_channels, dtype=np.int64) if joined else hist
-        add_dense(packed, columns, own_offsets, rows, channels, into)
+        add_dense(packed, columns, own_offsets, rows, sums[0], into)
         if joined:
             add_vectors(joint, into, offsets, n_channels, hist)
-    added, width, out = weights, n_channels, hist
-    for kind in range(2):  # sums, then counts: one call, lest it be compiled twice
+    labels, added = sums[-1], sums[-2]
+    width, out = np.int64(1), hist[offsets[-1] * n_channels :]
+    for _ in range(len(sums) - 2):  # counts, then weights: one call, lest it be compiled twice
         if len(added) > 0:
             n_bins = own_offsets[-1]
             turned = joined or turns_pay(len(rows), len(columns), n_bins * width)
@@ -70,9 +69,8 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
                 take_margins(joint, into, offsets, width, out)
             elif turned:
                 turn(into, width, out)
-        if kind == 0:
-            added, width, out = counted, np.int64(1), hist[offsets[-1] * n_channels :]
-            labels = same_label
+        if len(sums) == 4:
+            labels, added, width, out = sums[0], sums[1], n_channels, hist
 
 
 @shared
@@ -243,7 +241,7 @@ def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row):
     slot = np.empty(capacity, dtype=np.int64)
     free = np.empty(2, dtype=np.int64)
     free[0], free[1] = 1, 0
-    cells = bins[2][0][-1] * (n_channels + (1 if len(sums[3]) > 0 else 0))
+    cells = bins[2][0][-1] * (n_channels + (1 if len(sums[-1]) > 0 else 0))
     pool = np.empty((2, cells), dtype=np.int64)
     open_nodes = np.empty(capacity, dtype=np.int64)
     n_free, n_open = np.int64(2), np.int64(0)

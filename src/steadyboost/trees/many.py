@@ -68,7 +68,7 @@ def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest, ends
     grown from: those whose weight is nothing in fixed point, often most of them, are left out. If
     there are none of these, ``votes`` gets those of the rows.
     """
-    criterion, l2, _, min_count = rule
+    criterion, _, min_count = rule
     feature, children, left_set, totals, gain, depth, vote = forest
     n, capacity = weights.shape[1], feature.shape[1]
     fixed = np.empty(n, dtype=np.int64)
@@ -77,7 +77,6 @@ def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest, ends
     leaf = np.empty(n, dtype=np.int32)
     counted = np.empty(n if min_count > 0 else 0, dtype=np.int64)
     same_label = np.zeros(len(counted), dtype=np.int32)
-    channels = np.empty((0, 2), dtype=np.int64)
     span = np.empty((capacity, 2), dtype=np.int64)
     for j in range(len(weights)):
         own_labels = labels[j % len(labels)]
@@ -89,8 +88,8 @@ def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest, ends
         min_mass = max(np.int64(1), np.int64(least * mass * (1 - 1e-9)))
         span[0, 0], span[0, 1] = 0, n_rows
         tree = (feature[j], children[j], left_set[j], totals[j], gain[j], depth[j])
-        added = (own_labels, fixed, channels, counted, same_label)
-        own = (criterion, l2, min_mass, min_count)
+        added = (own_labels, fixed, counted, same_label)
+        own = (criterion, min_mass, min_count)
         n_nodes = grow(bins, added, rows[:n_rows], scratch, own, limits, tree, span, leaf)
         _close(tree, vote[j])
         ends[j, 0], ends[j, 1] = n_nodes, n_rows

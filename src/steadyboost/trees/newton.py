@@ -17,14 +17,13 @@ ONE = 2.0**60  # that sums are parts of
 @kernel
 def _grow_steps(bins, gradients, curvatures, rows, rule, limits, counting, forest, steps):
     """Grow a tree for each row of (trees, n) arrays; ``steps`` gets the values of the nodes."""
-    criterion, l2, min_mass, min_count = rule
+    criterion, min_mass, min_count, l2 = rule
     feature, children, left_set, totals, gain, depth = forest
     n, capacity = gradients.shape[1], feature.shape[1]
     own = np.empty(len(rows), dtype=np.int32)
     scratch = np.empty(len(rows), dtype=np.int32)
     leaf = np.empty(n, dtype=np.int32)
     channels = np.zeros((n, 2), dtype=np.int64)
-    labels, fixed = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
     counted = np.ones(n if counting else 0, dtype=np.int64)
     same_label = np.zeros(len(counted), dtype=np.int32)
     span = np.empty((capacity, 2), dtype=np.int64)
@@ -42,9 +41,9 @@ def _grow_steps(bins, gradients, curvatures, rows, rule, limits, counting, fores
             totals[j, 0, 1] += channels[i, 1]
         span[0, 0], span[0, 1] = 0, len(rows)
         tree = (feature[j], children[j], left_set[j], totals[j], gain[j], depth[j])
-        sums = (labels, fixed, channels, counted, same_label)
+        sums = (channels, counted, same_label)
         n_nodes = grow(
-            bins, sums, own, scratch, (criterion, l2 * scale, min_mass, min_count), limits, tree,
+            bins, sums, own, scratch, (criterion, min_mass, min_count, l2 * scale), limits, tree,
             span, leaf,
         )  # fmt: skip
         for node in range(n_nodes):
@@ -66,14 +65,14 @@ def grow_steps(
     n_trees, capacity = gradients.shape[1], growth.capacity(len(rows))
     flat = empty_tree(n_trees * capacity, 2)
     forest = tuple(part.reshape(n_trees, capacity, *part.shape[1:]) for part in flat)
-    criterion, _, _, min_count = growth.rule(1.0, 1.0)
+    criterion, _, min_count, _ = growth.rule(1.0, 1.0)
     steps = np.empty((n_trees, capacity))
     _grow_steps(
         binned.bins(features),
         np.ascontiguousarray(gradients.T),
         np.ascontiguousarray(curvatures.T),
         rows,
-        (criterion, growth.l2, 1, min_count),
+        (criterion, 1, min_count, growth.l2),
         growth.limits(len(rows)),
         min_count > 0,
         forest,

@@ -60,7 +60,7 @@ class Shard:
     ):
         self.bins, self.sums, self.rows, self.scratch = bins, sums, rows, scratch
         self.n_channels = n_channels
-        self.n_cells = int(bins[2][0][-1]) * (n_channels + (len(sums[3]) > 0))
+        self.n_cells = int(bins[2][0][-1]) * (n_channels + (len(sums[-1]) > 0))
         self.span = {0: (0, len(rows))}
         self.hists: dict[int, np.ndarray] = {}  # of nodes that were filled last
         self.fill([0])

@@ -116,19 +116,18 @@ def _add_zeros(features, offsets, zero_bins, total, hist):
 def fill_sparse(bins, sums, rows, n_channels, hist):
     """Histogram of the listed rows, as of dense ones; its tail counts rows where they count."""
     columns, features, layout, starts, cells = bins
-    labels, weights, channels, counted, same_label = sums
     offsets, zero_bins = layout[0], columns[3]
     hist[:] = 0
-    total = np.zeros(n_channels, dtype=np.int64)
-    if len(channels) > 0:
-        _add_channels(starts, cells, rows, channels, hist, total)
-    added, out = weights, hist
-    for kind in range(2):  # sums, then counts: one call, lest it be compiled twice
+    if len(sums) == 3:
+        total = np.zeros(n_channels, dtype=np.int64)
+        _add_channels(starts, cells, rows, sums[0], hist, total)
+        _add_zeros(features, offsets, zero_bins, total, hist)
+    labels, added = sums[-1], sums[-2]
+    width, out = np.int64(1), hist[offsets[-1] * n_channels :]
+    for _ in range(len(sums) - 2):  # counts, then weights: one call, lest it be compiled twice
         if len(added) > 0:
-            _add_labels(starts, cells, rows, labels, added, len(total), out, total)
-        if kind == 0 or len(counted) > 0:
+            total = np.zeros(width, dtype=np.int64)
+            _add_labels(starts, cells, rows, labels, added, width, out, total)
             _add_zeros(features, offsets, zero_bins, total, out)
-        if kind == 0:
-            added, out = counted, hist[offsets[-1] * n_channels :]
-            labels = same_label
-            total = np.zeros(1, dtype=np.int64)
+        if len(sums) == 4:
+            labels, added, width, out = sums[0], sums[1], n_channels, hist

@@ -19,8 +19,9 @@ SET_WORDS = 8  # 256 bits: one per bin
 
 
 @inlined
-def _score_sides(left, right, total, criterion, l2):
+def _score_sides(left, right, total, rule):
     """Masses of both sides and the sum of their scores, for any criterion."""
+    criterion = rule[0]
     for c in range(len(total)):
         right[c] = total[c] - left[c]
     left_mass = mass_of(left, criterion)
@@ -34,13 +35,23 @@ def _score_sides(left, right, total, criterion, l2):
         if criterion == MAX_EDGE:
             score += TIE_SHARE * edges
         return left_mass, right_mass, score
-    score = score_of(left, left_mass, criterion, l2)
-    return left_mass, right_mass, score + score_of(right, right_mass, criterion, l2)
+    score = score_of(left, left_mass, rule) + score_of(right, right_mass, rule)
+    return left_mass, right_mass, score
 
 
 @inlined
 def _square_over(value, mass):
     return np.float64(value) * np.float64(value) / mass if mass > 0 else 0.0
+
+
+@inlined
+def _score_steps(left, total, rule):
+    """As _score_sides for NEWTON, which no class rule has."""
+    if len(rule) == 3:
+        return np.int64(0), np.int64(0), 0.0
+    left_mass, right_mass = left[1], total[1] - left[1]
+    score = _square_over(left[0], left_mass + rule[3])
+    return left_mass, right_mass, score + _square_over(total[0] - left[0], right_mass + rule[3])
 
 
 @inlined
@@ -144,7 +155,7 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
     One long function: where features have few bins, calls would take most of the time.
     """
     offsets, n_bins, has_missing, categorical = layout
-    criterion, l2, min_mass, min_count = rule
+    criterion, min_mass, min_count = rule[0], rule[1], rule[2]
     n_channels, tail = len(total), offsets[-1] * len(total)
     left, right = sides[0], sides[1]
     best_score, best_feature = -np.inf, np.int64(-1)
@@ -188,11 +199,9 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
                     score = left_squares / np.float64(left_mass)
                     score += right_squares / np.float64(right_mass)
                 elif criterion == NEWTON:
-                    left_mass, right_mass = left[1], total[1] - left[1]
-                    score = _square_over(left[0], left_mass + l2)
-                    score += _square_over(total[0] - left[0], right_mass + l2)
+                    left_mass, right_mass, score = _score_steps(left, total, rule)
                 else:
-                    left_mass, right_mass, score = _score_sides(left, right, total, criterion, l2)
+                    left_mass, right_mass, score = _score_sides(left, right, total, rule)
                 if len(hist) > tail:
                     left_count += hist[tail + bin_]
                 if k < first or left_mass < min_mass or left_count < min_count:
@@ -265,9 +274,8 @@ def gain_of(score, total, rule):
 
     An impure node may split without gain (as in XOR); edges and Newton sums must gain.
     """
-    criterion, l2, _, _ = rule
-    own = score_of(total, mass_of(total, criterion), criterion, l2)
+    own = score_of(total, mass_of(total, rule[0]), rule)
     least = 1e-12 * abs(own)
-    if criterion < EDGE:
+    if len(rule) == 3:
         least = -least - 1e-300
     return score - own if score - own > least else -np.inf

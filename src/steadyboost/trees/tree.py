@@ -64,12 +64,14 @@ class Growth:
         leaves = n_rows if self.max_leaf_nodes is None else self.max_leaf_nodes
         return depth, leaves, self.max_leaf_nodes is not None
 
-    def rule(self, total_mass: float, whole: float) -> tuple[int, float, int, int]:
+    def rule(self, total_mass: float, whole: float) -> tuple[float, ...]:
         """Limits in the units of :class:`Sums`; weights are enough if only rounding is missing."""
         min_mass = max(1, int(self.min_weight_leaf * total_mass * (1 - 1e-9)))
         min_count = self.min_samples_leaf if self.min_samples_leaf > 1 else 0
-        l2 = self.l2 / whole * 2.0**60 if self.l2 else 0.0
-        return CRITERIA[self.criterion], l2, min_mass, min_count
+        rule = CRITERIA[self.criterion], min_mass, min_count
+        if rule[0] < criteria.EDGE:
+            return rule
+        return *rule, self.l2 / whole * 2.0**60 if self.l2 else 0.0
 
 
 @dataclass(frozen=True)
@@ -219,13 +221,14 @@ class Sums:
         return lanes.sum(axis=0)
 
     def arrays(self, counting: bool) -> tuple[np.ndarray, ...]:
-        """(labels, weights, channels, counted, and labels for those: all the same)."""
+        """As kernels take them: labels and weights, or channels; counts, and their one label."""
         counted = np.empty(0, dtype=np.int64)
         if counting:
             mass = self.channels[:, -1] if len(self.channels) else self.weights
             counted = (mass > 0).astype(np.int64)
         same = np.zeros(len(counted), dtype=np.int32)
-        return self.labels, self.weights, self.channels, counted, same
+        own = (self.channels,) if len(self.channels) else (self.labels, self.weights)
+        return *own, counted, same
 
 
 def grow_trees(
