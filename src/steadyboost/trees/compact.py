@@ -3,20 +3,20 @@
 Most bins of such a node are empty: a full histogram takes longer than all else. Here the bins that
 are not are numbered anew, in their order, so that the search for a split is the same.
 
-``room``    (hist, counts, codes, seen, place, layout): sums and counts by cell, the bin that each
-            cell stands for, two tables by bin, and the layout of the cells
+``room``    (hist, counts, codes, seen, place, layout, chosen): sums and counts by cell, the bin
+            that each stands for, two tables by bin, the layout of the cells, and a set of them
 """
 
 import numpy as np
 
 from steadyboost.trees.criteria import mass_of
-from steadyboost.trees.jit import inner
+from steadyboost.trees.jit import inner, plain
 from steadyboost.trees.splitting import SET_WORDS, contains, has_categories, include
 
 BINS_PER_ROW = 1  # from which on the bins of a node are numbered anew
 
 
-@inner
+@plain
 def few_rows(bins):
     """How many are few; none where rows are stored sparsely."""
     if len(bins) == 5:  # known when this is compiled
@@ -43,13 +43,14 @@ def compact_room(bins, n_channels, few):
         np.zeros(257, dtype=np.int64),
         np.empty(257, dtype=np.int64),
         layout,
+        np.empty(SET_WORDS, dtype=np.uint32),
     )
 
 
-@inner
+@plain
 def _number_bins(words, shift, rows, first, room):
     """Number the bins of rows from ``first`` on; the next number, and the last bin."""
-    _, _, codes, seen, place, _ = room
+    codes, seen, place = room[2], room[3], room[4]
     low, high, cell = np.int64(256), np.int64(0), first
     for k in range(len(rows)):
         bin_ = np.int64((words[np.uint64(rows[k])] >> shift) & np.uint32(255))
@@ -62,10 +63,10 @@ def _number_bins(words, shift, rows, first, room):
     return cell, high
 
 
-@inner
+@plain
 def _add_rows(words, shift, rows, sums, n_channels, room):
     counted = sums[-2]
-    hist, counts, _, _, place, _ = room
+    hist, counts, place = room[0], room[1], room[4]
     for k in range(len(rows)):
         row = np.uint64(rows[k])
         cell = place[(words[row] >> shift) & np.uint32(255)]
@@ -78,12 +79,12 @@ def _add_rows(words, shift, rows, sums, n_channels, room):
             counts[cell] += counted[row]
 
 
-@inner
+@plain
 def fill_compact(bins, sums, rows, n_channels, room):
-    """Histogram of the listed rows, which are few; its tail counts rows where they are counted."""
-    hist, counts, _, _, _, layout = room
+    """Histogram of the listed rows, which are few: its length, with counts where rows count."""
+    hist, counts, layout = room[0], room[1], room[5]
     if len(bins) == 5:  # known when this is compiled
-        return hist[:0]
+        return np.int64(0)
     packed, features, (_, all_bins, any_missing, _), _ = bins
     offsets, n_bins, has_missing, _ = layout
     cell, listed = np.int64(0), np.int64(0)
@@ -100,13 +101,13 @@ def fill_compact(bins, sums, rows, n_channels, room):
             listed += 1
     offsets[-1] = cell
     if len(sums[-1]) == 0:
-        return hist[: cell * n_channels]
+        return cell * n_channels
     for k in range(cell):  # not by slices: an error about their lengths would take long to compile
         hist[cell * n_channels + k] = counts[k]
-    return hist[: cell * (n_channels + 1)]
+    return cell * (n_channels + 1)
 
 
-@inner
+@plain
 def restore_bins(bins, feature, left_sums, total, criterion, room, left_set):
     """Turn a set of cells that go left into one of bins.
 
@@ -114,9 +115,9 @@ def restore_bins(bins, feature, left_sums, total, criterion, room, left_set):
     """
     codes, (offsets, n_cells, _, _) = room[2], room[5]
     n_bins, start = bins[2][1][feature], offsets[feature]
-    chosen = left_set.copy()
+    chosen = room[6]
     for word in range(SET_WORDS):
-        left_set[word] = 0
+        chosen[word], left_set[word] = left_set[word], 0
     if not has_categories(bins[2][3], feature):
         for k in range(n_cells[feature]):
             if contains(chosen, k):

@@ -22,13 +22,13 @@ A *rule* is (criterion, min_mass, min_count) for the first three, which are of c
 
 import numpy as np
 
-from steadyboost.trees.jit import inner
+from steadyboost.trees.jit import plain
 
 GINI, ENTROPY, ERROR, EDGE, NEWTON, MAX_EDGE, NORM = range(7)
 TIE_SHARE = 1 / 1024
 
 
-@inner
+@plain
 def mass_of(sums, criterion):
     if criterion >= EDGE:
         return sums[len(sums) - 1]
@@ -38,7 +38,7 @@ def mass_of(sums, criterion):
     return mass
 
 
-@inner
+@plain
 def score_of(sums, mass, rule):
     """Score of one side; higher is purer."""
     if len(rule) == 3:
@@ -46,7 +46,7 @@ def score_of(sums, mass, rule):
     return _channel_score(sums, rule[0], rule[3])
 
 
-@inner
+@plain
 def _class_score(sums, mass, criterion):
     score = 0.0
     if criterion == GINI:
@@ -64,7 +64,7 @@ def _class_score(sums, mass, criterion):
     return score
 
 
-@inner
+@plain
 def _channel_score(sums, criterion, l2):
     if criterion in (EDGE, MAX_EDGE):
         top, edges = sums[0], np.int64(0)

@@ -12,15 +12,23 @@ Structures travel as plain tuples of arrays:
 ``tree``    (feature or -1, children, left_set, totals, gain, depth), an entry per node
 """
 
+from functools import partial
+
 import numpy as np
 
 from steadyboost.trees.compact import compact_room, few_rows, fill_compact, restore_bins
 from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.histogram import add_dense, add_labels, turn, turns_pay
-from steadyboost.trees.jit import inner, kernel, shared
+from steadyboost.trees.jit import inner, kernel, plain, shared
 from steadyboost.trees.joint import add_vectors, joint_pays, take_margins
 from steadyboost.trees.sparse_kernels import column_of, fill_sparse
-from steadyboost.trees.splitting import SET_WORDS, best_split, contains, gain_of
+from steadyboost.trees.splitting import SET_WORDS, find_split, gain_of, search_room
+
+GATHERED = 64  # rows from which on gathering them pays
+
+# Places in a grower's state: how many nodes, leaves, open nodes and free slots there are; the first
+# of the nodes that were added last, and which of them has fewer rows, and more.
+N_NODES, N_LEAVES, N_OPEN, N_FREE, FIRST, SMALL, LARGE = range(7)
 
 
 def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
@@ -73,28 +81,55 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
             labels, added, width, out = sums[0], sums[1], n_channels, hist
 
 
-@shared
+@plain
+def _fill_few(bins, sums, rows, n_channels, hist):
+    """As fill_histogram, row by row and nothing besides."""
+    packed, features, layout, counted = bins[0], bins[1], bins[2], sums[-2]
+    offsets = layout[0]
+    hist[:] = 0
+    for k in range(len(rows)):
+        row = np.uint64(rows[k])
+        for f in features:
+            bin_ = (packed[f >> 2, row] >> np.uint32(8 * (f & 3))) & np.uint32(255)
+            cell = offsets[f] + np.int64(bin_)
+            if len(sums) == 3:  # known when this is compiled
+                for c in range(n_channels):
+                    hist[cell * n_channels + c] += sums[0][row, c]
+            else:
+                hist[cell * n_channels + sums[0][row]] += sums[1][row]
+            if len(counted) > 0:
+                hist[offsets[-1] * n_channels + cell] += counted[row]
+
+
+@plain
+def _fill(bins, sums, rows, n_channels, hist):
+    if len(bins) == 4 and len(rows) < GATHERED:
+        _fill_few(bins, sums, rows, n_channels, hist)
+    else:
+        _fill_histogram(bins, sums, rows, n_channels, hist)
+
+
+@partial(shared, inside=plain)
 def subtract(parent, child):
     """Turn the parent's histogram into that of the child's sibling."""
     for cell in range(len(parent)):
         parent[cell] -= child[cell]
 
 
-@inner
-def _unpack(left_set):
-    goes_left = np.empty(256, dtype=np.uint64)
-    for b in range(256):
-        goes_left[b] = contains(left_set, b)
-    return goes_left
+@plain
+def _unpack(left_set, goes_left):
+    for word in range(SET_WORDS):
+        for b in range(32):
+            goes_left[32 * word + b] = (left_set[word] >> np.uint32(b)) & np.uint32(1)
 
 
-@shared
-def partition(packed, feature, left_set, rows, scratch):
+@plain
+def _partition(packed, feature, left_set, rows, scratch, goes_left):
     """Reorder ``rows`` so that those that go left come first, both in ascending order.
 
     Free of branches: each row is written to both sides and one of the two cursors moves.
     """
-    goes_left = _unpack(left_set)
+    _unpack(left_set, goes_left)
     words = packed[feature >> 2]
     shift = np.uint32(8 * (feature & 3))
     n_left = np.uint64(0)
@@ -112,10 +147,10 @@ def partition(packed, feature, left_set, rows, scratch):
     return np.int64(n_left)
 
 
-@shared
-def settle(packed, feature, left_set, rows, left_node, node_of_row):
+@plain
+def _settle(packed, feature, left_set, rows, left_node, node_of_row, goes_left):
     """Send rows to two leaves, ``left_node`` and the next: no need to reorder them any more."""
-    goes_left = _unpack(left_set)
+    _unpack(left_set, goes_left)
     words = packed[feature >> 2]
     shift = np.uint32(8 * (feature & 3))
     for row in rows:
@@ -123,7 +158,25 @@ def settle(packed, feature, left_set, rows, left_node, node_of_row):
         node_of_row[np.uint64(row)] = left_node + 1 - goes_left[np.uint64(bin_)]
 
 
-@shared
+@inner
+def _table():
+    """Room for whether each bin goes left."""
+    return np.empty(32 * SET_WORDS, dtype=np.uint64)
+
+
+@kernel
+def partition(packed, feature, left_set, rows, scratch):
+    """As _partition."""
+    return _partition(packed, feature, left_set, rows, scratch, _table())
+
+
+@kernel
+def settle(packed, feature, left_set, rows, left_node, node_of_row):
+    """As _settle."""
+    _settle(packed, feature, left_set, rows, left_node, node_of_row, _table())
+
+
+@partial(shared, inside=plain)
 def may_split(total, depth, n_leaves, criterion, limits):
     """Whether a node is worth a histogram: not at a limit, and not of one class."""
     if depth >= limits[0] or n_leaves >= limits[1]:
@@ -136,7 +189,7 @@ def may_split(total, depth, n_leaves, criterion, limits):
     return n_present > 1
 
 
-@inner
+@plain
 def _next_open(open_nodes, n_open, gain, best_first):
     """Take the node to split next off the list: the largest gain, or depth first."""
     place = n_open - 1
@@ -151,7 +204,7 @@ def _next_open(open_nodes, n_open, gain, best_first):
     return node
 
 
-@shared
+@partial(shared, inside=plain)
 def add_children(tree, node, left, left_sums):
     """Write the children of a split node at places ``left`` and ``left + 1``."""
     _, children, _, totals, _, depth = tree
@@ -176,7 +229,7 @@ def _wider(pool):
     return wider, slots
 
 
-@inner
+@plain
 def _fill_leaves(tree, n_nodes, span, rows, node_of_row):
     for node in range(n_nodes):
         if tree[0][node] < 0:
@@ -186,43 +239,124 @@ def _fill_leaves(tree, n_nodes, span, rows, node_of_row):
 
 # As called from kernels.
 _fill_histogram, _subtract = fill_histogram.bare, subtract.bare
-_partition, _settle = partition.bare, settle.bare
-_may_split, _add_children = may_split.bare, add_children.bare
-_best_split, _gain_of = best_split.bare, gain_of.bare
+_may_split, _add_children, _gain_of = may_split.bare, add_children.bare, gain_of.bare
 _column_of = inner(column_of)
 
 
-@inner
+@plain
 def _search_node(bins, sums, rows, few, hist, room, total, rule, left_set, left_sums):
     """The gain of a node's best split and its feature; by the bins of its rows where these are few.
 
     ``hist`` is read where they are not.
     """
-    layout = bins[2]
+    layout, (compact, search, _) = bins[2], room
     if len(rows) <= few:
-        hist, layout = fill_compact(bins, sums, rows, len(total), room), room[5]
-    score, feature = _best_split(hist, bins[1], layout, total, rule, left_set, left_sums)
+        hist = compact[0][: fill_compact(bins, sums, rows, len(total), compact)]
+        layout = compact[5]
+    score, feature = find_split(hist, bins[1], layout, total, rule, search, left_set, left_sums)
     if len(rows) <= few and feature >= 0:
-        restore_bins(bins, feature, left_sums, total, rule[0], room, left_set)
+        restore_bins(bins, feature, left_sums, total, rule[0], compact, left_set)
     return _gain_of(score, total, rule), feature
 
 
+@plain
+def _send(packed, place, left_set, rows, scratch, left, at_limit, node_of_row, goes_left):
+    """Send rows to the nodes ``left`` and the next; how many go left, if they may split again."""
+    if at_limit:
+        _settle(packed, place, left_set, rows, left, node_of_row, goes_left)
+        return np.int64(0)
+    return _partition(packed, place, left_set, rows, scratch, goes_left)
+
+
 @inner
-def _send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_row):
+def _send_sparse(bins, feature, left_set, rows, scratch, left, at_limit, node_of_row, goes_left):
+    packed, place = _column_of(bins, feature)
+    return _send(packed, place, left_set, rows, scratch, left, at_limit, node_of_row, goes_left)
+
+
+@plain
+def _send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_row, goes_left):
     """Send a split node's rows to its children; whether the left child has at most half."""
-    feature, _, left_sets, _, _, depth = tree
-    packed, place = _column_of(bins, feature[node])
-    start, stop = span[node]
+    feature, left_set, at_limit = tree[0][node], tree[2][node], tree[5][left] >= max_depth
+    start, stop = span[node, 0], span[node, 1]
     own = rows[start:stop]
-    n_left = np.int64(0)
-    if depth[left] < max_depth:
-        n_left = _partition(packed, place, left_sets[node], own, scratch)
+    if len(bins) == 5:  # known when this is compiled
+        n_left = _send_sparse(
+            bins, feature, left_set, own, scratch, left, at_limit, node_of_row, goes_left
+        )
     else:
-        _settle(packed, place, left_sets[node], own, left, node_of_row)
+        n_left = _send(
+            bins[0], feature, left_set, own, scratch, left, at_limit, node_of_row, goes_left
+        )
+    if at_limit:
         start, stop = np.int64(0), np.int64(0)
     span[left, 0], span[left, 1] = start, start + n_left
     span[left + 1, 0], span[left + 1, 1] = start + n_left, stop
     return 2 * n_left <= len(own)
+
+
+@plain
+def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, free, room, state):
+    """Look for splits of the nodes that were added last; those that have one are open."""
+    left_sets, totals, gain, depth = tree[2], tree[3], tree[4], tree[5]
+    left_sums, split_on, slot, open_nodes = nodes
+    for node in range(state[FIRST], state[N_NODES]):
+        gain[node] = -np.inf
+        own = rows[span[node, 0] : span[node, 1]]
+        if _may_split(totals[node], depth[node], state[N_LEAVES], rule[0], limits):
+            gain[node], split_on[node] = _search_node(
+                bins, sums, own, few, pool[slot[node]], room, totals[node], rule,
+                left_sets[node], left_sums[node],
+            )  # fmt: skip
+        if gain[node] > -np.inf:
+            open_nodes[state[N_OPEN]] = node
+            state[N_OPEN] += 1
+        if slot[node] >= 0 and (gain[node] == -np.inf or len(own) <= few):
+            free[state[N_FREE]] = slot[node]
+            state[N_FREE] += 1
+            slot[node] = -1
+
+
+@plain
+def _grow_once(
+    bins, sums, rows, scratch, few, rule, limits, tree, span, node_of_row, nodes, pool, free, room,
+    state,
+):  # fmt: skip
+    """Add up the nodes that were added last, look for their splits, and split an open node.
+
+    Returns whether there is more to do; without a free slot for a histogram nothing is done.
+    """
+    totals, gain, depth = tree[3], tree[4], tree[5]
+    left_sums, split_on, slot, open_nodes = nodes
+    small, large, n_leaves = state[SMALL], state[LARGE], state[N_LEAVES]
+    useful = _may_split(totals[large], depth[large], n_leaves, rule[0], limits)
+    useful |= _may_split(totals[small], depth[small], n_leaves, rule[0], limits)
+    if useful and span[large, 1] - span[large, 0] > few:
+        if state[N_FREE] == 0:
+            return True
+        state[N_FREE] -= 1
+        slot[small] = free[state[N_FREE]]
+        own = rows[span[small, 0] : span[small, 1]]
+        _fill(bins, sums, own, totals.shape[1], pool[slot[small]])
+        if large != small:
+            _subtract(pool[slot[large]], pool[slot[small]])
+    _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, free, room, state)
+    if state[N_OPEN] == 0 or n_leaves >= limits[1]:
+        return False
+    node = _next_open(open_nodes, state[N_OPEN], gain, limits[2])
+    first = state[N_NODES]
+    tree[0][node] = split_on[node]
+    _add_children(tree, node, first, left_sums[node])
+    left_small = _send_rows(
+        bins, node, first, rows, scratch, limits[0], tree, span, node_of_row, room[2]
+    )
+    state[N_OPEN] -= 1
+    state[N_LEAVES] += 1
+    state[N_NODES] += 2
+    state[FIRST], state[SMALL] = first, first if left_small else first + 1
+    state[LARGE] = 2 * first + 1 - state[SMALL]
+    slot[state[SMALL]], slot[state[LARGE]] = -1, slot[node]
+    return True
 
 
 @kernel
@@ -234,62 +368,27 @@ def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row):
     which grows the same tree where leaves are not limited, keeps one per level; nodes of few rows
     have none.
     """
-    feature, _, left_sets, totals, gain, depth = tree
-    capacity, n_channels = totals.shape
-    left_sums = np.empty((capacity, n_channels), dtype=np.int64)
-    split_on = np.empty(capacity, dtype=np.int64)
-    slot = np.empty(capacity, dtype=np.int64)
-    free = np.empty(2, dtype=np.int64)
-    free[0], free[1] = 1, 0
+    capacity, n_channels = tree[3].shape
+    nodes = (
+        np.empty((capacity, n_channels), dtype=np.int64),  # sums that go left
+        np.empty(capacity, dtype=np.int64),  # feature to split on
+        np.full(capacity, -1, dtype=np.int64),  # slot of its histogram
+        np.empty(capacity, dtype=np.int64),  # those that are open
+    )
     cells = bins[2][0][-1] * (n_channels + (1 if len(sums[-1]) > 0 else 0))
-    pool = np.empty((2, cells), dtype=np.int64)
-    open_nodes = np.empty(capacity, dtype=np.int64)
-    n_free, n_open = np.int64(2), np.int64(0)
-    n_nodes, n_leaves, first = np.int64(1), np.int64(1), np.int64(0)
-    small, large = first, first  # the root is its own smaller child
-    slot[0] = -1
+    pool, free = np.empty((2, cells), dtype=np.int64), np.arange(2)
+    state = np.zeros(7, dtype=np.int64)  # the root is its own smaller child
+    state[N_NODES], state[N_LEAVES], state[N_FREE] = 1, 1, 2
     few = few_rows(bins)
-    room = compact_room(bins, n_channels, few)
-    while True:
-        useful = _may_split(totals[large], depth[large], n_leaves, rule[0], limits)
-        useful |= _may_split(totals[small], depth[small], n_leaves, rule[0], limits)
-        if useful and span[large, 1] - span[large, 0] > few:
-            if n_free == 0:
-                n_free = np.int64(len(pool))
-                pool, free = _wider(pool)
-            n_free -= 1
-            slot[small] = free[n_free]
-            own = rows[span[small, 0] : span[small, 1]]
-            _fill_histogram(bins, sums, own, n_channels, pool[slot[small]])
-            if large != small:
-                _subtract(pool[slot[large]], pool[slot[small]])
-        for node in range(first, n_nodes):
-            gain[node] = -np.inf
-            own = rows[span[node, 0] : span[node, 1]]
-            if _may_split(totals[node], depth[node], n_leaves, rule[0], limits):
-                gain[node], split_on[node] = _search_node(
-                    bins, sums, own, few, pool[slot[node]], room, totals[node], rule,
-                    left_sets[node], left_sums[node],
-                )  # fmt: skip
-            if gain[node] > -np.inf:
-                open_nodes[n_open] = node
-                n_open += 1
-            if slot[node] >= 0 and (gain[node] == -np.inf or len(own) <= few):
-                free[n_free] = slot[node]
-                n_free += 1
-                slot[node] = -1
-        if n_open == 0 or n_leaves >= limits[1]:
-            break
-        node = _next_open(open_nodes, n_open, gain, limits[2])
-        n_open -= 1
-        feature[node] = split_on[node]
-        _add_children(tree, node, n_nodes, left_sums[node])
-        first, n_nodes, n_leaves = n_nodes, n_nodes + 2, n_leaves + 1
-        left_small = _send_rows(
-            bins, node, first, rows, scratch, limits[0], tree, span, node_of_row
-        )
-        small = first if left_small else first + 1
-        large = 2 * first + 1 - small
-        slot[small], slot[large] = -1, slot[node]
-    _fill_leaves(tree, n_nodes, span, rows, node_of_row)
-    return n_nodes
+    room = (compact_room(bins, n_channels, few), search_room(n_channels), _table())
+    n_before = np.int64(0)
+    while _grow_once(
+        bins, sums, rows, scratch, few, rule, limits, tree, span, node_of_row, nodes, pool, free,
+        room, state,
+    ):  # fmt: skip
+        if state[N_NODES] == n_before:
+            state[N_FREE] = len(pool)
+            pool, free = _wider(pool)
+        n_before = state[N_NODES]
+    _fill_leaves(tree, state[N_NODES], span, rows, node_of_row)
+    return state[N_NODES]

@@ -1,5 +1,7 @@
 """The best split of a node, from its histogram."""
 
+from functools import partial
+
 import numpy as np
 
 from steadyboost.trees.categories import order_categories
@@ -13,12 +15,12 @@ from steadyboost.trees.criteria import (
     mass_of,
     score_of,
 )
-from steadyboost.trees.jit import inlined, inner, shared
+from steadyboost.trees.jit import inner, kernel, plain, plainly, shared
 
 SET_WORDS = 8  # 256 bits: one per bin
 
 
-@inlined
+@plainly
 def _score_sides(left, right, total, rule):
     """Masses of both sides and the sum of their scores, for any criterion."""
     criterion = rule[0]
@@ -39,12 +41,12 @@ def _score_sides(left, right, total, rule):
     return left_mass, right_mass, score
 
 
-@inlined
+@plainly
 def _square_over(value, mass):
     return np.float64(value) * np.float64(value) / mass if mass > 0 else 0.0
 
 
-@inlined
+@plainly
 def _score_steps(left, total, rule):
     """As _score_sides for NEWTON, which no class rule has."""
     if len(rule) == 3:
@@ -54,7 +56,7 @@ def _score_steps(left, total, rule):
     return left_mass, right_mass, score + _square_over(total[0] - left[0], right_mass + rule[3])
 
 
-@inlined
+@plainly
 def any_in_bin(hist, bin_, n_channels):
     for c in range(n_channels):
         if hist[bin_ * n_channels + c] != 0:
@@ -62,17 +64,17 @@ def any_in_bin(hist, bin_, n_channels):
     return False
 
 
-@inner
+@plain
 def include(bin_, left_set):
     left_set[bin_ >> 5] |= np.uint32(1) << np.uint32(bin_ & 31)
 
 
-@inner
+@plain
 def contains(left_set, bin_):
     return np.int64((left_set[bin_ >> 5] >> np.uint32(bin_ & 31)) & np.uint32(1))
 
 
-@inner
+@plain
 def _write_set(order, length, left_set):
     """The first bins of the order as a set."""
     for word in range(SET_WORDS):
@@ -81,7 +83,7 @@ def _write_set(order, length, left_set):
         include(order[k], left_set)
 
 
-@inlined
+@plainly
 def number_bins(n_bins, missing_first, order):
     """Write the bins in their order, the missing one before them if it goes left."""
     order[0] = n_bins
@@ -90,13 +92,13 @@ def number_bins(n_bins, missing_first, order):
     return n_bins + missing_first
 
 
-@inlined
+@plainly
 def has_categories(categorical, feature):
     """Whether a feature is; None stands for none, and then what they need is not compiled."""
     return categorical[feature] if categorical is not None else False
 
 
-@inlined
+@plainly
 def _order_bins(hist, base, shape, categorical, feature, missing_first, total, criterion, order):
     """Write the bins in the order in which they are tried; how many."""
     n_bins, has_missing = shape
@@ -108,7 +110,7 @@ def _order_bins(hist, base, shape, categorical, feature, missing_first, total, c
     return number_bins(n_bins, missing_first, order)
 
 
-@inlined
+@plainly
 def _scan_two(hist, base, n_bins, missing_first, total, min_mass, best_score):
     """As a pass of _search for GINI and two channels: the best score, and how many bins move.
 
@@ -142,7 +144,7 @@ def _scan_two(hist, base, n_bins, missing_first, total, min_mass, best_score):
     return best_score, length
 
 
-@inner
+@plain
 def _search(hist, features, layout, total, total_count, rule, order, sides, left_set):
     """Best split over ``features``: (score of both sides, feature or -1, with its left set).
 
@@ -218,7 +220,7 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
     return best_score, best_feature
 
 
-@inner
+@plain
 def send_absent(hist, shape, left_sums, total, criterion, left_set):
     """Bins that the node has not seen (missing values, categories) follow the heavier side."""
     n_bins, has_missing, categorical = shape
@@ -230,7 +232,7 @@ def send_absent(hist, shape, left_sums, total, criterion, left_set):
             include(b, left_set)
 
 
-@inner
+@plain
 def _total(counts, offsets, feature):
     """Rows in the node: any one feature's counts add up to it."""
     total = np.int64(0)
@@ -240,8 +242,22 @@ def _total(counts, offsets, feature):
     return total
 
 
-@shared
+@kernel
 def best_split(hist, features, layout, total, rule, left_set, left_sums):
+    """As find_split."""
+    return find_split(
+        hist, features, layout, total, rule, search_room(len(total)), left_set, left_sums
+    )
+
+
+@inner
+def search_room(n_channels):
+    """What a search writes to: an order of bins, and the sums of two sides."""
+    return np.empty(257, dtype=np.int64), np.empty((2, n_channels), dtype=np.int64)
+
+
+@plain
+def find_split(hist, features, layout, total, rule, room, left_set, left_sums):
     """Best split of a node over ``features``: (score of both sides, feature); -1 if none.
 
     ``layout`` is (offsets, n_bins, has_missing, categorical or None). Writes the bins that go left
@@ -251,8 +267,7 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
     n_channels = len(total)
     counts = hist[offsets[-1] * n_channels :]
     total_count = _total(counts, offsets, features[0])
-    order = np.empty(257, dtype=np.int64)
-    sides = np.empty((2, n_channels), dtype=np.int64)
+    order, sides = room
     best_score, best_feature = _search(
         hist, features, layout, total, total_count, rule, order, sides, left_set
     )
@@ -268,7 +283,7 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
     return best_score, best_feature
 
 
-@shared
+@partial(shared, inside=plain)
 def gain_of(score, total, rule):
     """Gain of a split over its node, -inf if too small to split.
 
