@@ -7,18 +7,22 @@ from numba import njit
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 
 # Called by kernels only: without the wrappers that Python needs, these compile in half the time.
-_bare: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-inner = njit(nogil=True, error_model="numpy", _nrt=True, **_bare)
+_bare: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
+_counted, _uncounted = {**_bare, "_nrt": True}, {**_bare, "_nrt": False}
+inner = njit(**_counted)
 
 # Small and in the innermost loops: array arguments cost more than the work unless inlined.
-inlined = njit(nogil=True, error_model="numpy", forceinline=True, **_bare)
+inlined = njit(forceinline=True, **_bare)
 
 # Without counts of references, which take most of the time where nodes have few rows: for what
 # allocates no array, returns none, and gets none from what it calls.
-plain = njit(nogil=True, error_model="numpy", _nrt=False, **_bare)
-plainly = njit(
-    nogil=True, error_model="numpy", forceinline=True, _nrt=False, **_bare
-)  # and inlined
+plain = njit(**_uncounted)
+plainly = njit(forceinline=True, **_uncounted)  # and inlined
 
 
 def shared(function: Any, inside: Any = inner) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.jit import inlined, kernel
+from steadyboost.trees.jit import kernel, plain, plainly
 from steadyboost.trees.random_cut import (
     CATEGORIES,
     PLACES,
@@ -39,13 +39,13 @@ class RandomGrowth:
         return max(1, int(np.sqrt(n_features)))
 
 
-@inlined
+@plainly
 def _drawn_gap(gap, state):
     """The bin of gaps, or none: whether they come before all values is drawn."""
     return gap if uniform(state) < 0.5 else -1
 
 
-@inlined
+@plainly
 def _send(column, place, cut, own, scratch):
     """Rows that go left first; how many."""
     n_left, n_right = 0, 0
@@ -57,11 +57,12 @@ def _send(column, place, cut, own, scratch):
         else:
             scratch[n_right] = row
             n_right += 1
-    own[n_left:] = scratch[:n_right]
+    for k in range(n_right):
+        own[n_left + k] = scratch[k]
     return n_left
 
 
-@inlined
+@plainly
 def _read_node(rows, labels, weights, own, totals):
     """Copy the labels and weights of a node's rows side by side; its mass and sum of squares."""
     own_labels, own_weights = own
@@ -80,23 +81,41 @@ def _read_node(rows, labels, weights, own, totals):
 @kernel
 def _grow(bytes_, layout, labels, weights, rows, rule, tree):
     """Grow a tree on ``rows``, which are reordered; returns its number of nodes."""
+    n, k, n_features, capacity = len(rows), tree[3].shape[1], len(layout[1]), len(tree[0])
+    by_row = (
+        np.empty_like(rows),
+        np.empty_like(labels),
+        np.empty(n),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+    )
+    by_bin = (
+        np.empty(PLACES, dtype=np.int32),
+        np.empty(PLACES, dtype=np.int32),
+        np.empty(PLACES + 2, dtype=np.int32),
+    )
+    sides, names = (np.empty(k), np.empty(k)), np.arange(n_features)
+    span, state = np.empty((capacity, 2), dtype=np.int64), np.full(1, rule[3], dtype=np.uint64)
+    room = (by_row, by_bin, sides, names, span, state)
+    return _grow_in(room, bytes_, layout, labels, weights, rows, rule, tree)
+
+
+@plain
+def _grow_in(room, bytes_, layout, labels, weights, rows, rule, tree):
+    """As _grow, in the given room."""
+    by_row, by_bin, sides, names, span, state = room
+    scratch, own_labels, own_weights, places, order = by_row
+    place, chosen, counts = by_bin
     columns, n_bins, categorical = layout
-    n_drawn, min_leaf, random_cuts, seed = rule
+    n_drawn, min_leaf, random_cuts, _ = rule
     feature, children, left_set, value, gain, depth = tree
-    state = np.full(1, seed, dtype=np.uint64)
-    n_features, n, k = len(n_bins), len(rows), value.shape[1]
-    names = np.arange(n_features)
-    span = np.empty((len(feature), 2), dtype=np.int64)
-    span[0, 0], span[0, 1] = 0, n
-    scratch, own_labels, own_weights = np.empty_like(rows), np.empty_like(labels), np.empty(n)
-    place, chosen = np.empty(PLACES, dtype=np.int32), np.empty(PLACES, dtype=np.int32)
-    places, order = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    counts, sides = np.empty(PLACES + 2, dtype=np.int32), (np.empty(k), np.empty(k))
+    n_features = len(n_bins)
+    span[0, 0], span[0, 1] = 0, len(rows)
     n_nodes, node, depth[0] = 1, 0, 0
     while node < n_nodes:
         inside = rows[span[node, 0] : span[node, 1]]
         m = len(inside)
-        own, room = (own_labels[:m], own_weights[:m]), (places[:m], order[:m], counts, sides)
+        own, beside = (own_labels[:m], own_weights[:m]), (places[:m], order[:m], counts, sides)
         sums = _read_node(inside, labels, weights, own, value[node])
         mass, score = sums[0], sums[1] / sums[0]
         best, cut, on = score * (1 + 1e-12), -1, -1
@@ -113,13 +132,14 @@ def _grow(bytes_, layout, labels, weights, rows, rule, tree):
             first_bin = CATEGORIES if categorical[f] else _drawn_gap(n_bins[f], state)
             at, found = try_feature(
                 column, first_bin, inside, own, value[node], sums, (min_leaf, random_cuts),
-                place[:width], room, state,
+                place[:width], beside, state,
             )  # fmt: skip
             tried += found > -np.inf
             if found > best:
                 best, cut, on = found, at, f
                 if categorical[f]:
-                    chosen[:width] = place[:width]
+                    for b in range(width):
+                        chosen[b] = place[b]
                 else:
                     order_numbers(chosen[:width], first_bin >= 0)
         if on >= 0:

@@ -95,8 +95,8 @@ class Shard:
         for at in self.span:
             node, rows = nodes[at], self.rows_of(at)
             if node.left >= 0 and places[node.left] != places[at]:
-                column = column_of(self.bins, node.feature)
-                settle(*column, node.left_set, rows, places[node.left], out)
+                packed, place = column_of(self.bins, node.feature)
+                settle(packed, place, node.left_set, rows, places[node.left], out)
             else:
                 out[rows] = places[at]
 
