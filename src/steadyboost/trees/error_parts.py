@@ -7,7 +7,7 @@ masses, losses of each label as another one and as the own one, and the weight r
 
 import numpy as np
 
-from steadyboost.trees.jit import inner
+from steadyboost.trees.jit import inner, plain
 
 
 @inner
@@ -22,7 +22,24 @@ def empty_part(hist):
     )
 
 
-@inner
+@plain
+def clear(part):
+    """Leave no rows."""
+    part[0][:] = 0
+    part[1][:] = 0
+    part[2][:] = 0.0
+    part[3][0] = 0
+
+
+@plain
+def has_mass(mass):
+    for c in range(len(mass)):
+        if mass[c] > 0:
+            return True
+    return False
+
+
+@plain
 def add_bin(cell, sums, part):
     """Add the rows of a bin to a part."""
     hist, mass, losses, right_now = sums
@@ -37,7 +54,7 @@ def add_bin(cell, sums, part):
     part[3][0] += right_now[cell]
 
 
-@inner
+@plain
 def add_rows(rows, turns, curves):
     """Add rows to the weight that is right by label and interval, where a histogram has them not.
 
@@ -66,16 +83,18 @@ def sum_node(n_cells, node, sums):
     return whole
 
 
-@inner
+@plain
 def set_rest(whole, left, right):
     """What is not in the left part."""
     for k in range(len(whole[0])):
         of_whole, of_left, curve = whole[0][k], left[0][k], right[0][k]
         for j in range(len(curve)):
             curve[j] = of_whole[j] - of_left[j]
-    right[1][:] = whole[1] - left[1]
-    right[2][:] = whole[2] - left[2]
-    right[3][:] = whole[3] - left[3]
+    for k in range(len(whole[1])):
+        right[1][k] = whole[1][k] - left[1][k]
+    for k in range(len(whole[2])):
+        right[2][k] = whole[2][k] - left[2][k]
+    right[3][0] = whole[3][0] - left[3][0]
 
 
 @inner

@@ -23,12 +23,14 @@ from steadyboost.trees.criteria import GINI
 from steadyboost.trees.error_parts import (
     add_bin,
     add_rows,
+    clear,
     empty_part,
+    has_mass,
     set_rest,
     sort_rows,
     sum_node,
 )
-from steadyboost.trees.jit import inlined, inner, kernel
+from steadyboost.trees.jit import inner, kernel, plain, plainly
 from steadyboost.trees.linesearch import choose_interval
 from steadyboost.trees.splitting import SET_WORDS, include, number_bins, send_absent
 
@@ -39,19 +41,19 @@ PURER = 1 + 1e-12
 _choose_interval = choose_interval.bare
 
 
-@inlined
+@plainly
 def _loss_at(step, own_loss, other_loss):
     step = min(max(step, -STEP_LIMIT), STEP_LIMIT)
     return np.rint(LOSS_DIGITS * (np.expm1(-step) * own_loss + np.expm1(step) * other_loss))
 
 
-@inlined
+@plainly
 def _least_loss(own_loss, other_loss):
     """Below the rounded loss at any step."""
     return -LOSS_DIGITS * (np.sqrt(own_loss) - np.sqrt(other_loss)) ** 2 - 1
 
 
-@inlined
+@plainly
 def _add_curves(fixed, own, curve):
     """Their sum; the highest value of it. All are of one type: both loops are vectorised."""
     for j in range(len(curve)):
@@ -62,26 +64,28 @@ def _add_curves(fixed, own, curve):
     return np.int64(top)
 
 
-@inner
+@plain
 def _weigh_labels(fixed, part, curve, tops):
     """The most weight right with each label of a part, and the most of all.
 
     ``fixed`` is the weight right elsewhere on each interval, ``part[k]`` that of the part if it
     has label k.
     """
+    top = np.int64(0)
     for k in range(len(tops)):
         tops[k] = _add_curves(fixed, part[k], curve)
-    return tops.max()
+        top = tops[k] if k == 0 else max(top, tops[k])
+    return top
 
 
-@inner
-def _best_label(part, fixed, own_loss, other_loss, ends, curve, tops, best_loss):
+@plain
+def _best_label(part, fixed, own_loss, other_loss, ends, curve, tops, top, best_loss):
     """Of the labels with most weight right and a loss that is not above a given one: the best one.
 
     Returns (rounded loss, label), or -1 for the label if there is none.
     """
     curves, mass, losses, _ = part
-    n_classes, top, best = len(mass), tops.max(), np.int64(-1)
+    n_classes, best = len(mass), np.int64(-1)
     for k in range(n_classes):
         own, other = own_loss + losses[n_classes + k], other_loss + losses[k]
         if tops[k] == top and not _least_loss(own, other) > best_loss:
@@ -93,7 +97,7 @@ def _best_label(part, fixed, own_loss, other_loss, ends, curve, tops, best_loss)
     return best_loss, best
 
 
-@inner
+@plain
 def purity_of(left, right):
     """Decides between equal splits: the smaller weighted Gini impurity."""
     left_mass, right_mass, left_squares, right_squares = 0.0, 0.0, 0.0, 0.0
@@ -106,7 +110,7 @@ def purity_of(left, right):
     return left_squares / left_mass + right_squares / right_mass
 
 
-@inner
+@plain
 def _judge_cut(left, right, around, label, ends, room, needed, limit):
     """The best labels of both parts: (weight right, loss, left label, right label).
 
@@ -122,19 +126,22 @@ def _judge_cut(left, right, around, label, ends, room, needed, limit):
         for j in range(width):
             fixed[j] = curve[j] + right[3][0]
     top = _weigh_labels(fixed, left[0], work, tops)
-    on_left = np.int64(tops.argmax())
-    if (tops == top).sum() > 1:
+    on_left, n_top = np.int64(-1), 0
+    for k in range(n_classes):
+        if tops[k] == top:
+            on_left, n_top = k if n_top == 0 else on_left, n_top + 1
+    if n_top > 1:
         own, other = own_loss, other_loss
         if label >= 0:
             own, other = own + right[2][n_classes + label], other + right[2][label]
-        _, on_left = _best_label(left, fixed, own, other, ends, work, tops, np.inf)
+        _, on_left = _best_label(left, fixed, own, other, ends, work, tops, top, np.inf)
     _add_curves(curve, left[0][on_left], fixed)
     weight = _weigh_labels(fixed, right[0], work, tops)
     if weight < needed:
         return weight, np.inf, on_left, np.int64(-1)
     own, other = own_loss + left[2][n_classes + on_left], other_loss + left[2][on_left]
     most = limit if weight == needed else np.inf
-    loss, on_right = _best_label(right, fixed, own, other, ends, work, tops, most)
+    loss, on_right = _best_label(right, fixed, own, other, ends, work, tops, weight, most)
     return weight, loss, on_left, on_right
 
 
@@ -146,21 +153,23 @@ def _room(hist):
     return fixed, work, np.empty(n_classes, dtype=np.int64)
 
 
-@inner
-def _scan(order, n_order, first, start, by_bin, turns, whole, sums, around, label, ends, best):
+@plain
+def _scan(
+    order, n_order, first, start, by_bin, turns, parts, room, sums, around, label, ends, best
+):  # fmt: skip
     """Judge the prefixes of ``order``, the bins of one feature in the order they move left.
 
-    ``by_bin`` are the rows by bin, where there is no histogram. ``best`` is (weight right, loss,
-    purity, 0, left label, right label); where a prefix is better, it is returned with its length
-    in place of the 0.
+    ``by_bin`` are the rows by bin, where there is no histogram; ``parts`` the whole node and room
+    for two parts. ``best`` is (weight right, loss, purity, 0, left label, right label); where a
+    prefix is better, it is returned with its length in place of the 0.
     """
     hist, mass = sums[0], sums[1]
-    left, right = empty_part(hist), empty_part(hist)
-    room = _room(hist)
+    whole, left, right = parts
+    clear(left)
     weight, loss, purity, length, on_left, on_right = best
     for k in range(n_order):
         cell = start + order[k]
-        if mass[cell].sum() == 0:
+        if not has_mass(mass[cell]):
             continue
         add_bin(cell, sums, left)
         if not len(hist):
@@ -169,7 +178,7 @@ def _scan(order, n_order, first, start, by_bin, turns, whole, sums, around, labe
         if k < first:
             continue
         set_rest(whole, left, right)
-        if right[1].sum() == 0:
+        if not has_mass(right[1]):
             break
         new, new_loss, l, r = _judge_cut(left, right, around, label, ends, room, weight, loss)
         if r < 0:
@@ -210,6 +219,7 @@ def search_features(features, layout, node, sums, around, label, ends, left_set)
     none = np.int64(-1)
     best, best_feature = (none, np.inf, 0.0, np.int64(0), none, none), none
     whole = sum_node(offsets[features[0] + 1] - offsets[features[0]], node, sums)
+    parts, room = (whole, empty_part(sums[0]), empty_part(sums[0])), _room(sums[0])
     by_bin = (node[0][:0], np.zeros(1, dtype=np.int64))
     for f in range(len(features)):
         at = features[f]
@@ -227,7 +237,7 @@ def search_features(features, layout, node, sums, around, label, ends, left_set)
             else:
                 n_order = np.int64(number_bins(n_bins[at], np.int64(first), order))
             bins = order, n_order, first, start, by_bin
-            found = _scan(*bins, node[2], whole, sums, around, label, ends, best)
+            found = _scan(*bins, node[2], parts, room, sums, around, label, ends, best)
             if found[3] > 0:
                 write_set(order, found[3], start, own, shape, mass, left_set)
                 best_feature = at
@@ -240,5 +250,5 @@ def search_features(features, layout, node, sums, around, label, ends, left_set)
 def best_label(part, ends):
     """The best label of all rows together."""
     fixed, work, tops = _room(part[0][None])
-    _weigh_labels(fixed, part[0], work, tops)
-    return _best_label(part, fixed, 0.0, 0.0, ends, work, tops, np.inf)[1]
+    top = _weigh_labels(fixed, part[0], work, tops)
+    return _best_label(part, fixed, 0.0, 0.0, ends, work, tops, top, np.inf)[1]

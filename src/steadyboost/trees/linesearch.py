@@ -4,9 +4,11 @@ Scores stand at some values; a hypothesis names a label for each row (-1: none),
 the scores of the named labels. The weight of the rows that are right is a step function of it.
 """
 
+from functools import partial
+
 import numpy as np
 
-from steadyboost.trees.jit import inlined, kernel, shared
+from steadyboost.trees.jit import inlined, kernel, plain, shared
 
 NEVER = np.inf  # the breakpoint of a row that no step can turn
 
@@ -112,7 +114,7 @@ def _middle(begin, end):
     return begin + 1.0 if end == np.inf else (begin + end) / 2
 
 
-@shared
+@partial(shared, inside=plain)
 def choose_interval(right, low, high, join):
     """The interval with most weight right; ties: positive, bounded, widest, smallest step.
 
