@@ -30,7 +30,7 @@ from steadyboost.trees.error_parts import (
     sort_rows,
     sum_node,
 )
-from steadyboost.trees.jit import inner, kernel, plain, plainly
+from steadyboost.trees.jit import inlined, inner, kernel, plain
 from steadyboost.trees.linesearch import choose_interval
 from steadyboost.trees.splitting import SET_WORDS, include, number_bins, send_absent
 
@@ -41,19 +41,19 @@ PURER = 1 + 1e-12
 _choose_interval = choose_interval.bare
 
 
-@plainly
+@inlined
 def _loss_at(step, own_loss, other_loss):
     step = min(max(step, -STEP_LIMIT), STEP_LIMIT)
     return np.rint(LOSS_DIGITS * (np.expm1(-step) * own_loss + np.expm1(step) * other_loss))
 
 
-@plainly
+@inlined
 def _least_loss(own_loss, other_loss):
     """Below the rounded loss at any step."""
     return -LOSS_DIGITS * (np.sqrt(own_loss) - np.sqrt(other_loss)) ** 2 - 1
 
 
-@plainly
+@inlined
 def _add_curves(fixed, own, curve):
     """Their sum; the highest value of it. All are of one type: both loops are vectorised."""
     for j in range(len(curve)):

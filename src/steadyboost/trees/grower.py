@@ -19,7 +19,7 @@ import numpy as np
 from steadyboost.trees.compact import compact_room, few_rows, fill_compact, restore_bins
 from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.histogram import add_dense, add_labels, turn, turns_pay
-from steadyboost.trees.jit import inner, kernel, plain, shared
+from steadyboost.trees.jit import inner, kernel, merged, plain, shared
 from steadyboost.trees.joint import add_vectors, joint_pays, take_margins
 from steadyboost.trees.sparse_kernels import column_of, fill_sparse
 from steadyboost.trees.splitting import SET_WORDS, find_split, gain_of, search_room
@@ -189,7 +189,7 @@ def may_split(total, depth, n_leaves, criterion, limits):
     return n_present > 1
 
 
-@plain
+@merged
 def _next_open(open_nodes, n_open, gain, best_first):
     """Take the node to split next off the list: the largest gain, or depth first."""
     place = n_open - 1
@@ -229,7 +229,7 @@ def _wider(pool):
     return wider, slots
 
 
-@plain
+@merged
 def _fill_leaves(tree, n_nodes, span, rows, node_of_row):
     for node in range(n_nodes):
         if tree[0][node] < 0:
@@ -243,7 +243,7 @@ _may_split, _add_children, _gain_of = may_split.bare, add_children.bare, gain_of
 _column_of = inner(column_of)
 
 
-@plain
+@merged
 def _search_node(bins, sums, rows, few, hist, room, total, rule, left_set, left_sums):
     """The gain of a node's best split and its feature; by the bins of its rows where these are few.
 
@@ -295,7 +295,7 @@ def _send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_r
     return 2 * n_left <= len(own)
 
 
-@plain
+@merged
 def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, free, room, state):
     """Look for splits of the nodes that were added last; those that have one are open."""
     left_sets, totals, gain, depth = tree[2], tree[3], tree[4], tree[5]

@@ -7,7 +7,7 @@ sums) it adds a vector.
 
 import numpy as np
 
-from steadyboost.trees.jit import inner, kernel, plain, plainly
+from steadyboost.trees.jit import inlined, inner, kernel, merged, plain
 
 BLOCK = 16384
 FIXED_ROWS = 4096  # small enough to stay in the first-level cache
@@ -15,7 +15,7 @@ DENSE_ROWS = 256  # whose channels stay in the first-level cache
 TURNS_PAY = 8  # additions made cheaper for each cell that has to be moved
 
 
-@plainly
+@inlined
 def factors(total):
     """Two factors that make 2**60 of ``total``: one alone might overflow."""
     lift = 2.0**600 if total < 1e-200 else 1.0
@@ -88,7 +88,7 @@ def absolute_total(values):
     return lanes[0] + lanes[1] + lanes[2] + lanes[3]
 
 
-@plainly
+@inlined
 def _add_four(words, labels, weights, n, offsets, bin_stride, label_stride, hist):
     """Four columns at once: one load of their packed bins serves four sums.
 
@@ -109,7 +109,7 @@ def _add_four(words, labels, weights, n, offsets, bin_stride, label_stride, hist
         hist[base3 + (word >> np.uint64(24)) * bin_stride + label] += weight
 
 
-@plainly
+@inlined
 def _add_listed(column, rows, labels, weights, offsets, label_stride, hist):
     """As ``_add_four`` of listed rows, where bins are neighbours."""
     base0, base1 = np.uint64(offsets[0]), np.uint64(offsets[1])
@@ -161,7 +161,7 @@ def turns_pay(n_rows, n_features, n_cells):
     return n_rows * n_features > TURNS_PAY * n_cells
 
 
-@plain
+@merged
 def turn(by_label, n_channels, hist):
     """Write a histogram that has cell ``channel * n_bins + bin`` in the usual order."""
     n_bins = len(by_label) // n_channels

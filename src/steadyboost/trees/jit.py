@@ -13,16 +13,18 @@ _bare: dict[str, Any] = {
     "no_cpython_wrapper": True,
     "no_cfunc_wrapper": True,
 }
-_counted, _uncounted = {**_bare, "_nrt": True}, {**_bare, "_nrt": False}
-inner = njit(**_counted)
-
-# Small and in the innermost loops: array arguments cost more than the work unless inlined.
-inlined = njit(forceinline=True, **_bare)
+_counting, _plain = {**_bare, "_nrt": True}, {**_bare, "_nrt": False}
+inner = njit(**_counting)
 
 # Without counts of references, which take most of the time where nodes have few rows: for what
 # allocates no array, returns none, and gets none from what it calls.
-plain = njit(**_uncounted)
-plainly = njit(forceinline=True, **_uncounted)  # and inlined
+plain = njit(**_plain)
+
+# So, too, and small and in the innermost loops, where array arguments cost more than the work.
+inlined = njit(forceinline=True, **_plain)
+
+# So, too, and called in one place: a level less to compile. Not for what tells tuples by length.
+merged = njit(inline="always", **_plain)
 
 
 def shared(function: Any, inside: Any = inner) -> Any:

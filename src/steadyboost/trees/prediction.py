@@ -134,7 +134,7 @@ def _sift(packed, start, stop, tree, values, scratch):
             places[j] = _first_of(places[j])
 
 
-@inlined
+@inner
 def find_places(packed, start, stop, tree, values, scratch):
     """Where rows end, as places of the array that is returned: the ``values`` of the leaves."""
     if len(values) < 2 * MOST_LEAVES:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyboost.trees.jit import inner, plainly
+from steadyboost.trees.jit import inlined, inner
 
 FEW = 24  # rows that are sorted by insertion
 PLACES = 257  # of bins in order, one of them for gaps
@@ -10,7 +10,7 @@ CATEGORIES = -2  # in place of the bin that comes first
 NOTHING = 1e-12  # share of a node's mass that is lost in rounding
 
 
-@plainly
+@inlined
 def draw(state):
     """64 random bits (SplitMix64): the same on every machine."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -20,12 +20,12 @@ def draw(state):
     return bits ^ (bits >> np.uint64(31))
 
 
-@plainly
+@inlined
 def below(n, state):
     return np.int64((draw(state) >> np.uint64(16)) % np.uint64(n))
 
 
-@plainly
+@inlined
 def uniform(state):
     return np.float64(draw(state) >> np.uint64(11)) * 2.0**-53
 
@@ -52,7 +52,7 @@ def _order_categories(places, own, totals, mass, place, state):
         place[order[k]] = k + 1
 
 
-@plainly
+@inlined
 def order_numbers(place, gap_first):
     """The same for bins of numbers; the last one has the gaps, which may come first."""
     for b in range(len(place)):
@@ -61,7 +61,7 @@ def order_numbers(place, gap_first):
         place[len(place) - 1] = 0
 
 
-@plainly
+@inlined
 def _read_places(column, rows, first_bin, places):
     """Write the places of numbers, where one bin comes first; the lowest and the highest place."""
     low, high = np.int32(PLACES), np.int32(0)
@@ -73,7 +73,7 @@ def _read_places(column, rows, first_bin, places):
     return low, high
 
 
-@plainly
+@inlined
 def _sort(places, counts, order):
     """Rows of a node by their places."""
     m = len(places)
@@ -95,7 +95,7 @@ def _sort(places, counts, order):
         counts[places[k]] += 1
 
 
-@plainly
+@inlined
 def _best_cut(places, own, order, totals, sums, min_leaf, sides):
     """The last place that goes left, and the score of that split: sum of squares over mass.
 
@@ -128,7 +128,7 @@ def _best_cut(places, own, order, totals, sums, min_leaf, sides):
     return cut, best
 
 
-@plainly
+@inlined
 def _random_cut(places, span, own, totals, whole, min_leaf, left, state):
     """As ``_best_cut``, for a random place between the first and the last, ``span``."""
     labels, weights = own
@@ -151,7 +151,7 @@ def _random_cut(places, span, own, totals, whole, min_leaf, left, state):
     return cut, squares / mass + others / (whole - mass)
 
 
-@plainly
+@inlined
 def _place_categories(column, rows, own, totals, mass, place, places, state):
     """As :func:`_read_places` where bins are categories, which are put in order first."""
     low, high = _read_places(column, rows, -1, places)
@@ -165,7 +165,7 @@ def _place_categories(column, rows, own, totals, mass, place, places, state):
     return low, high
 
 
-@plainly
+@inlined
 def try_feature(column, first_bin, rows, own, totals, sums, rule, place, room, state):
     """The best, or a random, cut of a feature and its score.
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.jit import kernel, plain, plainly
+from steadyboost.trees.jit import inlined, kernel, plain
 from steadyboost.trees.random_cut import (
     CATEGORIES,
     PLACES,
@@ -39,13 +39,13 @@ class RandomGrowth:
         return max(1, int(np.sqrt(n_features)))
 
 
-@plainly
+@inlined
 def _drawn_gap(gap, state):
     """The bin of gaps, or none: whether they come before all values is drawn."""
     return gap if uniform(state) < 0.5 else -1
 
 
-@plainly
+@inlined
 def _send(column, place, cut, own, scratch):
     """Rows that go left first; how many."""
     n_left, n_right = 0, 0
@@ -62,7 +62,7 @@ def _send(column, place, cut, own, scratch):
     return n_left
 
 
-@plainly
+@inlined
 def _read_node(rows, labels, weights, own, totals):
     """Copy the labels and weights of a node's rows side by side; its mass and sum of squares."""
     own_labels, own_weights = own

@@ -15,12 +15,12 @@ from steadyboost.trees.criteria import (
     mass_of,
     score_of,
 )
-from steadyboost.trees.jit import inner, kernel, plain, plainly, shared
+from steadyboost.trees.jit import inlined, inner, kernel, merged, plain, shared
 
 SET_WORDS = 8  # 256 bits: one per bin
 
 
-@plainly
+@inlined
 def _score_sides(left, right, total, rule):
     """Masses of both sides and the sum of their scores, for any criterion."""
     criterion = rule[0]
@@ -41,12 +41,12 @@ def _score_sides(left, right, total, rule):
     return left_mass, right_mass, score
 
 
-@plainly
+@inlined
 def _square_over(value, mass):
     return np.float64(value) * np.float64(value) / mass if mass > 0 else 0.0
 
 
-@plainly
+@inlined
 def _score_steps(left, total, rule):
     """As _score_sides for NEWTON, which no class rule has."""
     if len(rule) == 3:
@@ -56,7 +56,7 @@ def _score_steps(left, total, rule):
     return left_mass, right_mass, score + _square_over(total[0] - left[0], right_mass + rule[3])
 
 
-@plainly
+@inlined
 def any_in_bin(hist, bin_, n_channels):
     for c in range(n_channels):
         if hist[bin_ * n_channels + c] != 0:
@@ -83,7 +83,7 @@ def _write_set(order, length, left_set):
         include(order[k], left_set)
 
 
-@plainly
+@inlined
 def number_bins(n_bins, missing_first, order):
     """Write the bins in their order, the missing one before them if it goes left."""
     order[0] = n_bins
@@ -92,13 +92,13 @@ def number_bins(n_bins, missing_first, order):
     return n_bins + missing_first
 
 
-@plainly
+@inlined
 def has_categories(categorical, feature):
     """Whether a feature is; None stands for none, and then what they need is not compiled."""
     return categorical[feature] if categorical is not None else False
 
 
-@plainly
+@inlined
 def _order_bins(hist, base, shape, categorical, feature, missing_first, total, criterion, order):
     """Write the bins in the order in which they are tried; how many."""
     n_bins, has_missing = shape
@@ -110,7 +110,7 @@ def _order_bins(hist, base, shape, categorical, feature, missing_first, total, c
     return number_bins(n_bins, missing_first, order)
 
 
-@plainly
+@inlined
 def _scan_two(hist, base, n_bins, missing_first, total, min_mass, best_score):
     """As a pass of _search for GINI and two channels: the best score, and how many bins move.
 
@@ -144,7 +144,7 @@ def _scan_two(hist, base, n_bins, missing_first, total, min_mass, best_score):
     return best_score, length
 
 
-@plain
+@merged
 def _search(hist, features, layout, total, total_count, rule, order, sides, left_set):
     """Best split over ``features``: (score of both sides, feature or -1, with its left set).
 
@@ -232,7 +232,7 @@ def send_absent(hist, shape, left_sums, total, criterion, left_set):
             include(b, left_set)
 
 
-@plain
+@merged
 def _total(counts, offsets, feature):
     """Rows in the node: any one feature's counts add up to it."""
     total = np.int64(0)
