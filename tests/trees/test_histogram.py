@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.tree_cases import pack, random_columns, sums_for, unpack
 
-from steadyboost.trees.grower import fill_histogram, subtract
+from steadyboost.trees.filling import fill_histogram, subtract
 from steadyboost.trees.histogram import BLOCK, sum_labels, to_fixed_point
 from steadyboost.trees.tree import Sums
 

@@ -5,7 +5,7 @@ import pytest
 from reference.tree import Column
 from reference.tree_cases import pack
 
-from steadyboost.trees.grower import fill_histogram
+from steadyboost.trees.filling import fill_histogram
 from steadyboost.trees.joint import MAX_CELLS, MAX_WIDTH, NOT_JOINED, plan
 from steadyboost.trees.tree import Growth, Sums, grow_tree
 

@@ -8,7 +8,7 @@ from reference.sparse_cases import compressed, sparsely
 from reference.tree_cases import growth_of, pack, random_columns, sums_for, unpack
 
 from steadyboost.trees import sparse as module
-from steadyboost.trees.grower import fill_histogram
+from steadyboost.trees.filling import fill_histogram
 from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.sparse_kernels import unpack as unpack_kernel
 from steadyboost.trees.tree import grow_tree

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference import tree as twin
 from reference.tree_cases import bins_in, pack, random_columns, sums_for
 
-from steadyboost.trees.grower import fill_histogram
+from steadyboost.trees.filling import fill_histogram
 from steadyboost.trees.splitting import SET_WORDS, best_split, gain_of
 from steadyboost.trees.tree import CRITERIA, Sums
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.criteria import EDGE, ERROR, mass_of
-from steadyboost.trees.grower import add_children, empty_tree, fill_histogram
+from steadyboost.trees.filling import fill_histogram
+from steadyboost.trees.grower import add_children, empty_tree
 from steadyboost.trees.jit import inner, kernel
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.splitting import SET_WORDS

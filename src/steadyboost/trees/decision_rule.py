@@ -8,7 +8,8 @@ import numpy as np
 
 from steadyboost.trees.attribute_test import histogram_of, in_shards, set_of
 from steadyboost.trees.binned import Binned, BinnedRows
-from steadyboost.trees.grower import empty_tree, partition, subtract
+from steadyboost.trees.filling import subtract
+from steadyboost.trees.grower import empty_tree
 from steadyboost.trees.rule_search import (
     ABOVE,
     AT_MOST,
@@ -19,6 +20,7 @@ from steadyboost.trees.rule_search import (
     potential_of,
     sum_paired,
 )
+from steadyboost.trees.sending import partition
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import GrownTree, Sums, one_by_one
 

@@ -18,13 +18,10 @@ import numpy as np
 
 from steadyboost.trees.compact import compact_room, few_rows, fill_compact, restore_bins
 from steadyboost.trees.criteria import EDGE
-from steadyboost.trees.histogram import add_dense, add_labels, turn, turns_pay
+from steadyboost.trees.filling import fill, subtract
 from steadyboost.trees.jit import inner, kernel, merged, plain, shared
-from steadyboost.trees.joint import add_vectors, joint_pays, take_margins
-from steadyboost.trees.sparse_kernels import column_of, fill_sparse
+from steadyboost.trees.sending import send_rows, table_of_bins
 from steadyboost.trees.splitting import SET_WORDS, find_split, gain_of, search_room
-
-GATHERED = 64  # rows from which on gathering them pays
 
 # Places in a grower's state: how many nodes, leaves, open nodes and free slots there are; the first
 # of the nodes that were added last, and which of them has fewer rows, and more.
@@ -41,139 +38,6 @@ def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
         np.zeros(capacity),
         np.zeros(capacity, dtype=np.int64),
     )
-
-
-@shared
-def fill_histogram(bins, sums, rows, n_channels, hist):
-    """Histogram of the listed rows; its tail counts rows where they are counted."""
-    if len(bins) == 5:  # known when this is compiled
-        fill_sparse(bins, sums, rows, n_channels, hist)
-        return
-    packed, features, layout, joint = bins
-    offsets = layout[0]
-    hist[:] = 0
-    joined = joint_pays(joint, len(rows), len(features), n_channels)
-    columns, own_offsets = features, offsets
-    if joined:
-        packed, columns, own_offsets, _ = joint
-    if len(sums) == 3:
-        into = np.zeros(own_offsets[-1] * n_channels, dtype=np.int64) if joined else hist
-        add_dense(packed, columns, own_offsets, rows, sums[0], into)
-        if joined:
-            add_vectors(joint, into, offsets, n_channels, hist)
-    labels, added = sums[-1], sums[-2]
-    width, out = np.int64(1), hist[offsets[-1] * n_channels :]
-    for _ in range(len(sums) - 2):  # counts, then weights: one call, lest it be compiled twice
-        if len(added) > 0:
-            n_bins = own_offsets[-1]
-            turned = joined or turns_pay(len(rows), len(columns), n_bins * width)
-            strides = (np.uint64(width), np.uint64(1))
-            into = out
-            if turned:
-                strides = (np.uint64(1), np.uint64(n_bins))
-                into = np.zeros(n_bins * width, dtype=np.int64)
-            add_labels(packed, columns, own_offsets, rows, labels, added, strides, into)
-            if joined:
-                take_margins(joint, into, offsets, width, out)
-            elif turned:
-                turn(into, width, out)
-        if len(sums) == 4:
-            labels, added, width, out = sums[0], sums[1], n_channels, hist
-
-
-@plain
-def _fill_few(bins, sums, rows, n_channels, hist):
-    """As fill_histogram, row by row and nothing besides."""
-    packed, features, layout, counted = bins[0], bins[1], bins[2], sums[-2]
-    offsets = layout[0]
-    hist[:] = 0
-    for k in range(len(rows)):
-        row = np.uint64(rows[k])
-        for f in features:
-            bin_ = (packed[f >> 2, row] >> np.uint32(8 * (f & 3))) & np.uint32(255)
-            cell = offsets[f] + np.int64(bin_)
-            if len(sums) == 3:  # known when this is compiled
-                for c in range(n_channels):
-                    hist[cell * n_channels + c] += sums[0][row, c]
-            else:
-                hist[cell * n_channels + sums[0][row]] += sums[1][row]
-            if len(counted) > 0:
-                hist[offsets[-1] * n_channels + cell] += counted[row]
-
-
-@plain
-def _fill(bins, sums, rows, n_channels, hist):
-    if len(bins) == 4 and len(rows) < GATHERED:
-        _fill_few(bins, sums, rows, n_channels, hist)
-    else:
-        _fill_histogram(bins, sums, rows, n_channels, hist)
-
-
-@partial(shared, inside=plain)
-def subtract(parent, child):
-    """Turn the parent's histogram into that of the child's sibling."""
-    for cell in range(len(parent)):
-        parent[cell] -= child[cell]
-
-
-@plain
-def _unpack(left_set, goes_left):
-    for word in range(SET_WORDS):
-        for b in range(32):
-            goes_left[32 * word + b] = (left_set[word] >> np.uint32(b)) & np.uint32(1)
-
-
-@plain
-def _partition(packed, feature, left_set, rows, scratch, goes_left):
-    """Reorder ``rows`` so that those that go left come first, both in ascending order.
-
-    Free of branches: each row is written to both sides and one of the two cursors moves.
-    """
-    _unpack(left_set, goes_left)
-    words = packed[feature >> 2]
-    shift = np.uint32(8 * (feature & 3))
-    n_left = np.uint64(0)
-    n_right = np.uint64(0)
-    for k in range(len(rows)):
-        row = rows[k]
-        bin_ = (words[np.uint64(row)] >> shift) & np.uint32(255)
-        left = goes_left[np.uint64(bin_)]
-        rows[n_left] = row
-        scratch[n_right] = row
-        n_left += left
-        n_right += np.uint64(1) - left
-    for k in range(n_right):
-        rows[n_left + np.uint64(k)] = scratch[k]
-    return np.int64(n_left)
-
-
-@plain
-def _settle(packed, feature, left_set, rows, left_node, node_of_row, goes_left):
-    """Send rows to two leaves, ``left_node`` and the next: no need to reorder them any more."""
-    _unpack(left_set, goes_left)
-    words = packed[feature >> 2]
-    shift = np.uint32(8 * (feature & 3))
-    for row in rows:
-        bin_ = (words[np.uint64(row)] >> shift) & np.uint32(255)
-        node_of_row[np.uint64(row)] = left_node + 1 - goes_left[np.uint64(bin_)]
-
-
-@inner
-def _table():
-    """Room for whether each bin goes left."""
-    return np.empty(32 * SET_WORDS, dtype=np.uint64)
-
-
-@kernel
-def partition(packed, feature, left_set, rows, scratch):
-    """As _partition."""
-    return _partition(packed, feature, left_set, rows, scratch, _table())
-
-
-@kernel
-def settle(packed, feature, left_set, rows, left_node, node_of_row):
-    """As _settle."""
-    _settle(packed, feature, left_set, rows, left_node, node_of_row, _table())
 
 
 @partial(shared, inside=plain)
@@ -238,9 +102,8 @@ def _fill_leaves(tree, n_nodes, span, rows, node_of_row):
 
 
 # As called from kernels.
-_fill_histogram, _subtract = fill_histogram.bare, subtract.bare
-_may_split, _add_children, _gain_of = may_split.bare, add_children.bare, gain_of.bare
-_column_of = inner(column_of)
+_may_split, _add_children = may_split.bare, add_children.bare
+_gain_of, _subtract = gain_of.bare, subtract.bare
 
 
 @merged
@@ -257,42 +120,6 @@ def _search_node(bins, sums, rows, few, hist, room, total, rule, left_set, left_
     if len(rows) <= few and feature >= 0:
         restore_bins(bins, feature, left_sums, total, rule[0], compact, left_set)
     return _gain_of(score, total, rule), feature
-
-
-@plain
-def _send(packed, place, left_set, rows, scratch, left, at_limit, node_of_row, goes_left):
-    """Send rows to the nodes ``left`` and the next; how many go left, if they may split again."""
-    if at_limit:
-        _settle(packed, place, left_set, rows, left, node_of_row, goes_left)
-        return np.int64(0)
-    return _partition(packed, place, left_set, rows, scratch, goes_left)
-
-
-@inner
-def _send_sparse(bins, feature, left_set, rows, scratch, left, at_limit, node_of_row, goes_left):
-    packed, place = _column_of(bins, feature)
-    return _send(packed, place, left_set, rows, scratch, left, at_limit, node_of_row, goes_left)
-
-
-@plain
-def _send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_row, goes_left):
-    """Send a split node's rows to its children; whether the left child has at most half."""
-    feature, left_set, at_limit = tree[0][node], tree[2][node], tree[5][left] >= max_depth
-    start, stop = span[node, 0], span[node, 1]
-    own = rows[start:stop]
-    if len(bins) == 5:  # known when this is compiled
-        n_left = _send_sparse(
-            bins, feature, left_set, own, scratch, left, at_limit, node_of_row, goes_left
-        )
-    else:
-        n_left = _send(
-            bins[0], feature, left_set, own, scratch, left, at_limit, node_of_row, goes_left
-        )
-    if at_limit:
-        start, stop = np.int64(0), np.int64(0)
-    span[left, 0], span[left, 1] = start, start + n_left
-    span[left + 1, 0], span[left + 1, 1] = start + n_left, stop
-    return 2 * n_left <= len(own)
 
 
 @merged
@@ -337,7 +164,7 @@ def _grow_once(
         state[N_FREE] -= 1
         slot[small] = free[state[N_FREE]]
         own = rows[span[small, 0] : span[small, 1]]
-        _fill(bins, sums, own, totals.shape[1], pool[slot[small]])
+        fill(bins, sums, own, totals.shape[1], pool[slot[small]])
         if large != small:
             _subtract(pool[slot[large]], pool[slot[small]])
     _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, free, room, state)
@@ -347,7 +174,7 @@ def _grow_once(
     first = state[N_NODES]
     tree[0][node] = split_on[node]
     _add_children(tree, node, first, left_sums[node])
-    left_small = _send_rows(
+    left_small = send_rows(
         bins, node, first, rows, scratch, limits[0], tree, span, node_of_row, room[2]
     )
     state[N_OPEN] -= 1
@@ -380,7 +207,7 @@ def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row):
     state = np.zeros(7, dtype=np.int64)  # the root is its own smaller child
     state[N_NODES], state[N_LEAVES], state[N_FREE] = 1, 1, 2
     few = few_rows(bins)
-    room = (compact_room(bins, n_channels, few), search_room(n_channels), _table())
+    room = (compact_room(bins, n_channels, few), search_room(n_channels), table_of_bins())
     n_before = np.int64(0)
     while _grow_once(
         bins, sums, rows, scratch, few, rule, limits, tree, span, node_of_row, nodes, pool, free,

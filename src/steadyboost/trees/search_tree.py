@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from steadyboost.trees.grower import partition
+from steadyboost.trees.sending import partition
 from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.standing import Sample
 from steadyboost.trees.tree import GrownTree

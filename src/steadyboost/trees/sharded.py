@@ -18,7 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.grower import add_children, fill_histogram, may_split, partition, settle
+from steadyboost.trees.filling import fill_histogram
+from steadyboost.trees.grower import add_children, may_split
+from steadyboost.trees.sending import partition, settle
 from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.splitting import SET_WORDS, best_split, gain_of
 

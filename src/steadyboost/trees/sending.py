@@ -1,0 +1,109 @@
+"""Rows of a split node go to its children.
+
+``bins`` and ``tree`` are those of :mod:`steadyboost.trees.grower`; ``goes_left`` is room for what a
+set of bins says of each.
+"""
+
+import numpy as np
+
+from steadyboost.trees.jit import inner, kernel, plain
+from steadyboost.trees.sparse_kernels import column_of
+from steadyboost.trees.splitting import SET_WORDS
+
+_column_of = inner(column_of)
+
+
+@plain
+def _unpack(left_set, goes_left):
+    for word in range(SET_WORDS):
+        for b in range(32):
+            goes_left[32 * word + b] = (left_set[word] >> np.uint32(b)) & np.uint32(1)
+
+
+@plain
+def _partition(packed, feature, left_set, rows, scratch, goes_left):
+    """Reorder ``rows`` so that those that go left come first, both in ascending order.
+
+    Free of branches: each row is written to both sides and one of the two cursors moves.
+    """
+    _unpack(left_set, goes_left)
+    words = packed[feature >> 2]
+    shift = np.uint32(8 * (feature & 3))
+    n_left = np.uint64(0)
+    n_right = np.uint64(0)
+    for k in range(len(rows)):
+        row = rows[k]
+        bin_ = (words[np.uint64(row)] >> shift) & np.uint32(255)
+        left = goes_left[np.uint64(bin_)]
+        rows[n_left] = row
+        scratch[n_right] = row
+        n_left += left
+        n_right += np.uint64(1) - left
+    for k in range(n_right):
+        rows[n_left + np.uint64(k)] = scratch[k]
+    return np.int64(n_left)
+
+
+@plain
+def _settle(packed, feature, left_set, rows, left_node, node_of_row, goes_left):
+    """Send rows to two leaves, ``left_node`` and the next: no need to reorder them any more."""
+    _unpack(left_set, goes_left)
+    words = packed[feature >> 2]
+    shift = np.uint32(8 * (feature & 3))
+    for row in rows:
+        bin_ = (words[np.uint64(row)] >> shift) & np.uint32(255)
+        node_of_row[np.uint64(row)] = left_node + 1 - goes_left[np.uint64(bin_)]
+
+
+@inner
+def table_of_bins():
+    """Room for whether each bin goes left."""
+    return np.empty(32 * SET_WORDS, dtype=np.uint64)
+
+
+@kernel
+def partition(packed, feature, left_set, rows, scratch):
+    """As _partition."""
+    return _partition(packed, feature, left_set, rows, scratch, table_of_bins())
+
+
+@kernel
+def settle(packed, feature, left_set, rows, left_node, node_of_row):
+    """As _settle."""
+    _settle(packed, feature, left_set, rows, left_node, node_of_row, table_of_bins())
+
+
+@plain
+def _send(packed, place, left_set, rows, scratch, left, at_limit, node_of_row, goes_left):
+    """Send rows to the nodes ``left`` and the next; how many go left, if they may split again."""
+    if at_limit:
+        _settle(packed, place, left_set, rows, left, node_of_row, goes_left)
+        return np.int64(0)
+    return _partition(packed, place, left_set, rows, scratch, goes_left)
+
+
+@inner
+def _send_sparse(bins, feature, left_set, rows, scratch, left, at_limit, node_of_row, goes_left):
+    packed, place = _column_of(bins, feature)
+    return _send(packed, place, left_set, rows, scratch, left, at_limit, node_of_row, goes_left)
+
+
+@plain
+def send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_row, goes_left):
+    """Send a split node's rows to its children; whether the left child has at most half."""
+    feature, left_set, at_limit = tree[0][node], tree[2][node], tree[5][left] >= max_depth
+    start, stop = span[node, 0], span[node, 1]
+    own = rows[start:stop]
+    if len(bins) == 5:  # known when this is compiled
+        n_left = _send_sparse(
+            bins, feature, left_set, own, scratch, left, at_limit, node_of_row, goes_left
+        )
+    else:
+        n_left = _send(
+            bins[0], feature, left_set, own, scratch, left, at_limit, node_of_row, goes_left
+        )
+    if at_limit:
+        start, stop = np.int64(0), np.int64(0)
+    span[left, 0], span[left, 1] = start, start + n_left
+    span[left + 1, 0], span[left + 1, 1] = start + n_left, stop
+    return 2 * n_left <= len(own)
