@@ -10,6 +10,7 @@ are not are numbered anew, in their order, so that the search for a split is the
 import numpy as np
 
 from steadyboost.trees.criteria import mass_of
+from steadyboost.trees.histogram import add_row
 from steadyboost.trees.jit import inner, plain
 from steadyboost.trees.splitting import SET_WORDS, contains, has_categories, include
 
@@ -65,18 +66,11 @@ def _number_bins(words, shift, rows, first, room):
 
 @plain
 def _add_rows(words, shift, rows, sums, n_channels, room):
-    counted = sums[-2]
     hist, counts, place = room[0], room[1], room[4]
     for k in range(len(rows)):
         row = np.uint64(rows[k])
         cell = place[(words[row] >> shift) & np.uint32(255)]
-        if len(sums) == 3:  # known when this is compiled
-            for c in range(n_channels):
-                hist[cell * n_channels + c] += sums[0][row, c]
-        else:
-            hist[cell * n_channels + sums[0][row]] += sums[1][row]
-        if len(counted) > 0:
-            counts[cell] += counted[row]
+        add_row(sums, row, cell, n_channels, hist, counts)
 
 
 @plain

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from steadyboost.trees.histogram import add_dense, add_labels, turn, turns_pay
+from steadyboost.trees.histogram import add_dense, add_labels, add_row, turn, turns_pay
 from steadyboost.trees.jit import plain, shared
 from steadyboost.trees.joint import add_vectors, joint_pays, take_margins
 from steadyboost.trees.sparse_kernels import fill_sparse
@@ -56,21 +56,14 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
 @plain
 def _fill_few(bins, sums, rows, n_channels, hist):
     """As fill_histogram, row by row and nothing besides."""
-    packed, features, layout, counted = bins[0], bins[1], bins[2], sums[-2]
-    offsets = layout[0]
+    packed, features, offsets = bins[0], bins[1], bins[2][0]
+    counts = hist[offsets[-1] * n_channels :]
     hist[:] = 0
     for k in range(len(rows)):
         row = np.uint64(rows[k])
         for f in features:
             bin_ = (packed[f >> 2, row] >> np.uint32(8 * (f & 3))) & np.uint32(255)
-            cell = offsets[f] + np.int64(bin_)
-            if len(sums) == 3:  # known when this is compiled
-                for c in range(n_channels):
-                    hist[cell * n_channels + c] += sums[0][row, c]
-            else:
-                hist[cell * n_channels + sums[0][row]] += sums[1][row]
-            if len(counted) > 0:
-                hist[offsets[-1] * n_channels + cell] += counted[row]
+            add_row(sums, row, offsets[f] + np.int64(bin_), n_channels, hist, counts)
 
 
 _fill_histogram = fill_histogram.bare  # as called from kernels

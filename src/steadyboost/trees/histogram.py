@@ -170,6 +170,18 @@ def turn(by_label, n_channels, hist):
             hist[b * n_channels + c] = by_label[c * n_bins + b]
 
 
+@inlined
+def add_row(sums, row, cell, n_channels, hist, counts):
+    """Add one row to one cell; ``sums`` are those of :mod:`steadyboost.trees.grower`."""
+    if len(sums) == 3:  # known when this is compiled
+        for c in range(n_channels):
+            hist[cell * n_channels + c] += sums[0][row, c]
+    else:
+        hist[cell * n_channels + sums[0][row]] += sums[1][row]
+    if len(sums[-1]) > 0:
+        counts[cell] += sums[-2][row]
+
+
 @inner
 def add_labels(packed, features, offsets, rows, labels, weights, strides, hist):
     """Add rows that have one label and one weight each; strides are those of bins and labels.
