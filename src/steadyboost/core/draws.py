@@ -1,27 +1,14 @@
-"""Bootstraps of rows that are drawn block by block, as numpy would draw all of them at once."""
+"""Bootstraps of rows that are drawn block by block, as numpy would draw all of them at once.
+
+numpy draws a number for row after row, and the last one takes the rest; so do blocks here, each of
+which takes the next blocks for one more row. The draws are the same but for the rounding of shares.
+"""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from steadyboost.core.rows import Block, Rows
-from steadyboost.trees.jit import kernel
-
-
-@kernel
-def _draw_block(rng, shares, n_left, share_left, is_last, out):
-    """How often each row of a block is drawn, from what earlier blocks have left.
-
-    The last row of all takes the rest, as in numpy's ``multinomial``: the same draws, to the bit.
-    """
-    n_drawn = len(shares) - 1 if is_last else len(shares)
-    for i in range(n_drawn):
-        out[i] = rng.binomial(n_left, min(shares[i] / share_left, 1.0)) if n_left > 0 else 0
-        n_left -= out[i]
-        share_left -= shares[i]
-    if is_last:
-        out[n_drawn] = n_left
-    return n_left, share_left
 
 
 class Left(NamedTuple):
@@ -43,9 +30,18 @@ def draw_counts(rows: Rows, weights: np.ndarray, rng: np.random.Generator) -> np
 
     def draw(block: Block, left: Left) -> Left:
         rng.bit_generator.state = left.state
-        own, is_last = block.rows, left.rows == len(block)
-        n, share = _draw_block(rng, shares[own], left.draws, left.share, is_last, counts[own])
-        return Left(rng.bit_generator.state, int(n), float(share), left.rows - len(block))
+        own = shares[block.rows]
+        parts = own / max(left.share, own.sum(), np.finfo(float).tiny)
+        if left.rows > len(block):
+            parts = np.append(parts, max(0.0, 1.0 - parts.sum()))
+        drawn = rng.multinomial(left.draws, parts)[: len(block)]
+        counts[block.rows] = drawn
+        return Left(
+            rng.bit_generator.state,
+            left.draws - int(drawn.sum()),
+            left.share - float(own.sum()),
+            left.rows - len(block),
+        )
 
     rows.in_turn(draw, Left(rng.bit_generator.state, rows.n_all, 1.0, rows.n_all))
     return counts

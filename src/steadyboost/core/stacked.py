@@ -17,7 +17,7 @@ from steadyboost.learners.base import Data
 from steadyboost.learners.many import single
 from steadyboost.learners.tree import TreeAnswer
 from steadyboost.trees.leaves import LeafSums
-from steadyboost.trees.prediction import add_trees
+from steadyboost.trees.prediction import add_trees, scratch_for_places
 from steadyboost.trees.tree import GrownTree
 
 if TYPE_CHECKING:
@@ -81,9 +81,10 @@ class StackedTrees:
 
     def add(self, data: Data, scores: np.ndarray) -> None:
         assert data.binned is not None
+        scratch = scratch_for_places()
         for packed, feature, own in data.binned.with_scores(self.nodes[0], scores):
             nodes = (feature, *self.nodes[1:])
-            add_trees(packed, nodes, self.starts, self.tables, self.one_each, own)
+            add_trees(packed, nodes, self.starts, self.tables, self.one_each, scratch, own)
 
 
 class StackedLeaves:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyboost.trees.jit import inlined, inner, kernel
+from steadyboost.trees.jit import inlined, merged, plain, standing
 
 MAX_BINS = 255
 GRID = 1024  # cells that narrow down where a value falls
@@ -29,7 +29,7 @@ def padded(*columns: np.ndarray) -> np.ndarray:
     return out
 
 
-@inner
+@plain
 def add_distinct(values, limit, n_distinct, out):
     """Add to ``n_distinct`` sorted values those that are new; how many there are then.
 
@@ -48,7 +48,7 @@ def add_distinct(values, limit, n_distinct, out):
     return n_distinct
 
 
-@kernel
+@standing
 def few_distinct(values, limit, out):
     """Write the distinct non-missing values to ``out``, sorted; -1 if more than ``limit``.
 
@@ -110,7 +110,7 @@ def _cell_of(value, grid):
     return np.int64(place if place < GRID - 1 else GRID - 1.0)
 
 
-@inner
+@merged
 def _learn_grid(cuts, n_cuts, before):
     """Write how many cuts are in earlier cells; the grid, and the steps that a search takes then.
 
@@ -124,7 +124,7 @@ def _learn_grid(cuts, n_cuts, before):
     for k in range(n_cuts + 1):
         at = _cell_of(cuts[k], grid) if k < n_cuts else GRID
         if at >= cell:
-            most = max(most, k - first)
+            most = k - first if k - first > most else most
             before[cell : at + 1] = k
             cell, first = at + 1, k
     steps = 0
@@ -133,7 +133,7 @@ def _learn_grid(cuts, n_cuts, before):
     return grid, steps
 
 
-@inner
+@merged
 def _assign(values, cuts, n_cuts, before, grid, steps, counts, out):
     """Write ``#{cuts < v}`` for each value, one more than all for NaN; whether there was any.
 
@@ -153,22 +153,15 @@ def _assign(values, cuts, n_cuts, before, grid, steps, counts, out):
     return any_missing
 
 
-@kernel
-def assign_bins(X, features, cuts, n_cuts, out, missing):
-    """Write the bins of some columns, ``#{cuts < v}``, or one more than the last for NaN.
-
-    ``cuts`` are padded, ``out[f // 4, i, f % 4]`` is the bin of row i, and ``missing`` becomes
-    true for columns with gaps. Few rows at a time, so that all their columns stay in the cache.
-    """
-    before = np.empty((len(features), GRID), dtype=np.uint8)
-    grids = np.empty((len(features), 2))
-    steps = np.empty(len(features), dtype=np.int64)
-    values, counts = np.empty(ROWS), np.empty(ROWS, dtype=np.int64)
+@standing
+def _assign_bins(X, features, cuts, n_cuts, room, out, missing):
+    """As assign_bins, with room for the grids of all columns, and for numbers of a few rows."""
+    before, grids, steps, values, counts = room
     for k in range(len(features)):
         f = features[k]
         (grids[k, 0], grids[k, 1]), steps[k] = _learn_grid(cuts[f], n_cuts[f], before[k])
     for start in range(0, len(X), ROWS):
-        n = min(ROWS, len(X) - start)
+        n = ROWS if len(X) - start > ROWS else len(X) - start
         for k in range(len(features)):
             f, grid = features[k], (grids[k, 0], grids[k, 1])
             for i in range(n):
@@ -177,3 +170,26 @@ def assign_bins(X, features, cuts, n_cuts, out, missing):
             missing[f] |= _assign(
                 values[:n], cuts[f], n_cuts[f], before[k], grid, steps[k], counts, bins
             )
+
+
+def assign_bins(
+    X: np.ndarray,
+    features: np.ndarray,
+    cuts: np.ndarray,
+    n_cuts: np.ndarray,
+    out: np.ndarray,
+    missing: np.ndarray,
+) -> None:
+    """Write the bins of some columns, ``#{cuts < v}``, or one more than the last for NaN.
+
+    ``cuts`` are padded, ``out[f // 4, i, f % 4]`` is the bin of row i, and ``missing`` becomes
+    true for columns with gaps. Few rows at a time, so that all their columns stay in the cache.
+    """
+    room = (
+        np.empty((len(features), GRID), dtype=np.uint8),
+        np.empty((len(features), 2)),
+        np.empty(len(features), dtype=np.int64),
+        np.empty(ROWS),
+        np.empty(ROWS, dtype=np.int64),
+    )
+    _assign_bins(X, features, cuts, n_cuts, room, out, missing)

@@ -11,44 +11,34 @@ import numpy as np
 
 from steadyboost.trees.criteria import mass_of
 from steadyboost.trees.histogram import add_row
-from steadyboost.trees.jit import inner, plain
+from steadyboost.trees.jit import merged, plain
 from steadyboost.trees.splitting import SET_WORDS, contains, has_categories, include
 
 BINS_PER_ROW = 1  # from which on the bins of a node are numbered anew
 
 
-@plain
-def few_rows(bins):
+def few_rows(bins: tuple) -> int:
     """How many are few; none where rows are stored sparsely."""
-    if len(bins) == 5:  # known when this is compiled
-        return np.int64(0)
     offsets = bins[2][0]
-    return offsets[-1] // (BINS_PER_ROW * (len(offsets) - 1))
+    return 0 if len(bins) == 5 else int(offsets[-1]) // (BINS_PER_ROW * (len(offsets) - 1))
 
 
-@inner
-def compact_room(bins, n_channels, few):
+def compact_room(bins: tuple, n_channels: int, few: int) -> tuple:
     """Room for the histograms of up to so many rows."""
     offsets, n_bins, has_missing, categorical = bins[2]
-    n_cells = min(offsets[-1], few * (len(offsets) - 1)) + 1
-    layout = (
-        np.zeros_like(offsets),
-        np.zeros_like(n_bins),
-        np.zeros_like(has_missing),
-        categorical,
-    )
+    n_cells = min(int(offsets[-1]), few * len(n_bins)) + 1
     return (
         np.empty(n_cells * (n_channels + 1), dtype=np.int64),
         np.empty(n_cells, dtype=np.int64),
         np.empty(n_cells, dtype=np.int64),
         np.zeros(257, dtype=np.int64),
         np.empty(257, dtype=np.int64),
-        layout,
+        (np.zeros_like(offsets), np.zeros_like(n_bins), np.zeros_like(has_missing), categorical),
         np.empty(SET_WORDS, dtype=np.uint32),
     )
 
 
-@plain
+@merged
 def _number_bins(words, shift, rows, first, room):
     """Number the bins of rows from ``first`` on; the next number, and the last bin."""
     codes, seen, place = room[2], room[3], room[4]
@@ -56,7 +46,8 @@ def _number_bins(words, shift, rows, first, room):
     for k in range(len(rows)):
         bin_ = np.int64((words[np.uint64(rows[k])] >> shift) & np.uint32(255))
         seen[bin_] = 1
-        low, high = min(low, bin_), max(high, bin_)
+        low = bin_ if bin_ < low else low
+        high = bin_ if bin_ > high else high
     for b in range(low, high + 1):
         place[b], codes[cell] = cell, b
         cell += seen[b]
@@ -64,7 +55,7 @@ def _number_bins(words, shift, rows, first, room):
     return cell, high
 
 
-@plain
+@merged
 def _add_rows(words, shift, rows, sums, n_channels, room):
     hist, counts, place = room[0], room[1], room[4]
     for k in range(len(rows)):
@@ -101,7 +92,7 @@ def fill_compact(bins, sums, rows, n_channels, room):
     return cell * (n_channels + 1)
 
 
-@plain
+@merged
 def restore_bins(bins, feature, left_sums, total, criterion, room, left_set):
     """Turn a set of cells that go left into one of bins.
 

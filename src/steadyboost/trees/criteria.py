@@ -22,7 +22,7 @@ A *rule* is (criterion, min_mass, min_count) for the first three, which are of c
 
 import numpy as np
 
-from steadyboost.trees.jit import plain
+from steadyboost.trees.jit import merged, plain
 
 GINI, ENTROPY, ERROR, EDGE, NEWTON, MAX_EDGE, NORM = range(7)
 TIE_SHARE = 1 / 1024
@@ -38,15 +38,7 @@ def mass_of(sums, criterion):
     return mass
 
 
-@plain
-def score_of(sums, mass, rule):
-    """Score of one side; higher is purer."""
-    if len(rule) == 3:
-        return _class_score(sums, mass, rule[0])
-    return _channel_score(sums, rule[0], rule[3])
-
-
-@plain
+@merged
 def _class_score(sums, mass, criterion):
     score = 0.0
     if criterion == GINI:
@@ -60,16 +52,16 @@ def _class_score(sums, mass, criterion):
                 score += sums[c] * np.log(sums[c] / np.float64(mass))
         return score
     for c in range(len(sums)):
-        score = max(score, np.float64(sums[c]))
+        score = np.float64(sums[c]) if sums[c] > score else score
     return score
 
 
-@plain
+@merged
 def _channel_score(sums, criterion, l2):
     if criterion in (EDGE, MAX_EDGE):
         top, edges = sums[0], np.int64(0)
         for c in range(len(sums) - 1):
-            top = max(top, sums[c])
+            top = sums[c] if sums[c] > top else top
             edges += abs(sums[c])
         return np.float64(edges) if criterion == EDGE else top + TIE_SHARE * edges
     if criterion == NORM:
@@ -79,3 +71,11 @@ def _channel_score(sums, criterion, l2):
         return np.sqrt(score)
     g = np.float64(sums[0])
     return g * g / (sums[1] + l2) if sums[1] + l2 > 0 else 0.0
+
+
+@plain
+def score_of(sums, mass, rule):
+    """Score of one side; higher is purer."""
+    if len(rule) == 3:
+        return _class_score(sums, mass, rule[0])
+    return _channel_score(sums, rule[0], rule[3])

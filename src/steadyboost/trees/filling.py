@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from steadyboost.trees.histogram import add_dense, add_labels, add_row, turn, turns_pay
+from steadyboost.trees.histogram import BLOCK, add_dense, add_labels, add_row, turn, turns_pay
 from steadyboost.trees.jit import plain, shared
 from steadyboost.trees.joint import add_vectors, joint_pays, take_margins
 from steadyboost.trees.sparse_kernels import fill_sparse
@@ -15,9 +15,26 @@ from steadyboost.trees.sparse_kernels import fill_sparse
 GATHERED = 64  # rows from which on gathering them pays
 
 
-@shared
-def fill_histogram(bins, sums, rows, n_channels, hist):
-    """Histogram of the listed rows; its tail counts rows where they are counted."""
+def gather_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int) -> tuple[np.ndarray, ...]:
+    """Room for a histogram in another order, and for what a block of rows is gathered from.
+
+    That is words of bins, labels, weights, and two channels.
+    """
+    dense, size = len(bins) == 4, min(BLOCK, n_rows)
+    n_bins = max(int(bins[2][0][-1]), int(bins[3][2][-1])) if dense else 0
+    n_pairs = size if dense and len(sums) == 3 and n_channels == 2 else 0
+    return (
+        np.empty(n_bins * n_channels, dtype=np.int64),
+        np.empty(size, dtype=np.uint32),
+        np.empty(size, dtype=np.int32),
+        np.empty(size, dtype=np.int64),
+        np.empty((n_pairs, 2), dtype=np.int64),
+    )
+
+
+@partial(shared, inside=plain)
+def fill(bins, sums, rows, n_channels, room, hist):
+    """As fill_histogram, in the given room."""
     if len(bins) == 5:  # known when this is compiled
         fill_sparse(bins, sums, rows, n_channels, hist)
         return
@@ -29,8 +46,11 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
     if joined:
         packed, columns, own_offsets, _ = joint
     if len(sums) == 3:
-        into = np.zeros(own_offsets[-1] * n_channels, dtype=np.int64) if joined else hist
-        add_dense(packed, columns, own_offsets, rows, sums[0], into)
+        into = hist
+        if joined:
+            into = room[0][: own_offsets[-1] * n_channels]
+            into[:] = 0
+        add_dense(packed, columns, own_offsets, rows, sums[0], room, into)
         if joined:
             add_vectors(joint, into, offsets, n_channels, hist)
     labels, added = sums[-1], sums[-2]
@@ -43,8 +63,9 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
             into = out
             if turned:
                 strides = (np.uint64(1), np.uint64(n_bins))
-                into = np.zeros(n_bins * width, dtype=np.int64)
-            add_labels(packed, columns, own_offsets, rows, labels, added, strides, into)
+                into = room[0][: n_bins * width]
+                into[:] = 0
+            add_labels(packed, columns, own_offsets, rows, labels, added, strides, room, into)
             if joined:
                 take_margins(joint, into, offsets, width, out)
             elif turned:
@@ -53,9 +74,20 @@ def fill_histogram(bins, sums, rows, n_channels, hist):
             labels, added, width, out = sums[0], sums[1], n_channels, hist
 
 
+def fill_histogram(
+    bins: tuple, sums: tuple, rows: np.ndarray, n_channels: int, hist: np.ndarray
+) -> None:
+    """Histogram of the listed rows; its tail counts rows where they are counted."""
+    fill(bins, sums, rows, n_channels, gather_room(bins, sums, len(rows), n_channels), hist)
+
+
 @plain
-def _fill_few(bins, sums, rows, n_channels, hist):
-    """As fill_histogram, row by row and nothing besides."""
+def fill_few(bins, sums, rows, n_channels, hist):
+    """As fill_histogram, row by row and nothing besides, if rows are few; whether they are."""
+    if len(bins) == 5:  # known when this is compiled
+        return False
+    if len(rows) >= GATHERED:
+        return False
     packed, features, offsets = bins[0], bins[1], bins[2][0]
     counts = hist[offsets[-1] * n_channels :]
     hist[:] = 0
@@ -64,18 +96,7 @@ def _fill_few(bins, sums, rows, n_channels, hist):
         for f in features:
             bin_ = (packed[f >> 2, row] >> np.uint32(8 * (f & 3))) & np.uint32(255)
             add_row(sums, row, offsets[f] + np.int64(bin_), n_channels, hist, counts)
-
-
-_fill_histogram = fill_histogram.bare  # as called from kernels
-
-
-@plain
-def fill(bins, sums, rows, n_channels, hist):
-    """As fill_histogram, the quicker way."""
-    if len(bins) == 4 and len(rows) < GATHERED:
-        _fill_few(bins, sums, rows, n_channels, hist)
-    else:
-        _fill_histogram(bins, sums, rows, n_channels, hist)
+    return True
 
 
 @partial(shared, inside=plain)

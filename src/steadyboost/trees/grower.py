@@ -10,6 +10,9 @@ Structures travel as plain tuples of arrays:
 ``rule``    (criterion, min_mass, min_count) or with l2, see :mod:`steadyboost.trees.criteria`
 ``limits``  (max_depth, max_leaves, best_first)
 ``tree``    (feature or -1, children, left_set, totals, gain, depth), an entry per node
+``room``    (nodes, pool, free, beside, state): per node (sums that go left, feature to split on,
+            slot of its histogram, or those that are open), a histogram per slot, slots that are
+            free, what nodes of few rows, searches, partitions and histograms write to, and state
 """
 
 from functools import partial
@@ -18,14 +21,17 @@ import numpy as np
 
 from steadyboost.trees.compact import compact_room, few_rows, fill_compact, restore_bins
 from steadyboost.trees.criteria import EDGE
-from steadyboost.trees.filling import fill, subtract
-from steadyboost.trees.jit import inner, kernel, merged, plain, shared
+from steadyboost.trees.filling import fill, fill_few, gather_room, subtract
+from steadyboost.trees.jit import merged, plain, shared, standing
 from steadyboost.trees.sending import send_rows, table_of_bins
 from steadyboost.trees.splitting import SET_WORDS, find_split, gain_of, search_room
 
-# Places in a grower's state: how many nodes, leaves, open nodes and free slots there are; the first
-# of the nodes that were added last, and which of them has fewer rows, and more.
-N_NODES, N_LEAVES, N_OPEN, N_FREE, FIRST, SMALL, LARGE = range(7)
+# Places in a grower's state: how many nodes (0 before it begins), leaves, open nodes and free slots
+# there are; the first of the nodes that were added last, which of them has fewer rows, and more;
+# how many rows are few.
+N_NODES, N_LEAVES, N_OPEN, N_FREE, FIRST, SMALL, LARGE, FEW = range(8)
+
+STATE = 4  # its place in the room
 
 
 def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
@@ -38,6 +44,44 @@ def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
         np.zeros(capacity),
         np.zeros(capacity, dtype=np.int64),
     )
+
+
+class Room:
+    """What growing a tree takes besides the tree: the same again for the next one.
+
+    Best first keeps a histogram per open leaf; depth first, which grows the same tree where leaves
+    are not limited, keeps one per level; nodes of few rows have none.
+    """
+
+    def __init__(
+        self, bins: tuple, sums: tuple, n_rows: int, n_channels: int, capacity: int
+    ) -> None:
+        few, counting = few_rows(bins), len(sums[-1]) > 0
+        state = np.zeros(8, dtype=np.int64)
+        state[FEW] = few
+        nodes = (
+            np.empty((capacity, n_channels), dtype=np.int64),
+            np.empty(capacity, dtype=np.int64),
+            np.empty(capacity, dtype=np.int64),
+            np.empty(capacity, dtype=np.int64),
+        )
+        pool = np.empty((2, int(bins[2][0][-1]) * (n_channels + counting)), dtype=np.int64)
+        beside = (
+            compact_room(bins, n_channels, few),
+            search_room(n_channels),
+            table_of_bins(),
+            gather_room(bins, sums, n_rows, n_channels),
+        )
+        self.arrays = nodes, pool, np.empty(2, dtype=np.int64), beside, state
+
+    def widen(self) -> None:
+        """Twice as many slots; all new ones are free (none was)."""
+        nodes, pool, _, beside, state = self.arrays
+        n_slots = len(pool)
+        wider = np.concatenate([pool, np.empty_like(pool)])
+        free = np.arange(n_slots, 3 * n_slots)
+        state[N_FREE] = n_slots
+        self.arrays = nodes, wider, free, beside, state
 
 
 @partial(shared, inside=plain)
@@ -80,19 +124,6 @@ def add_children(tree, node, left, left_sums):
             totals[child, c] = totals[node, c] - left_sums[c] if side else left_sums[c]
 
 
-@inner
-def _wider(pool):
-    """Twice as many histogram slots; all new ones are free (none was)."""
-    n_slots, cells = pool.shape
-    wider = np.empty((2 * n_slots, cells), dtype=np.int64)
-    slots = np.empty(2 * n_slots, dtype=np.int64)
-    for k in range(n_slots):
-        slots[k] = n_slots + k
-        for cell in range(cells):
-            wider[k, cell] = pool[k, cell]
-    return wider, slots
-
-
 @merged
 def _fill_leaves(tree, n_nodes, span, rows, node_of_row):
     for node in range(n_nodes):
@@ -103,16 +134,40 @@ def _fill_leaves(tree, n_nodes, span, rows, node_of_row):
 
 # As called from kernels.
 _may_split, _add_children = may_split.bare, add_children.bare
-_gain_of, _subtract = gain_of.bare, subtract.bare
+_gain_of, _subtract, _fill = gain_of.bare, subtract.bare, fill.bare
 
 
 @merged
-def _search_node(bins, sums, rows, few, hist, room, total, rule, left_set, left_sums):
+def _add_up_new(bins, sums, rows, few, rule, limits, tree, span, slot, pool, free, gather, state):
+    """Histograms of the nodes that were added last; whether there was a free slot, if it takes one.
+
+    Only the smaller one is added up; the larger one's is the rest of their parent's.
+    """
+    totals, depth = tree[3], tree[5]
+    small, large, n_leaves = state[SMALL], state[LARGE], state[N_LEAVES]
+    useful = _may_split(totals[large], depth[large], n_leaves, rule[0], limits)
+    useful |= _may_split(totals[small], depth[small], n_leaves, rule[0], limits)
+    if not useful or span[large, 1] - span[large, 0] <= few:
+        return True
+    if state[N_FREE] == 0:
+        return False
+    state[N_FREE] -= 1
+    slot[small] = free[state[N_FREE]]
+    own, hist = rows[span[small, 0] : span[small, 1]], pool[slot[small]]
+    if not fill_few(bins, sums, own, totals.shape[1], hist):
+        _fill(bins, sums, own, totals.shape[1], gather, hist)
+    if large != small:
+        _subtract(pool[slot[large]], hist)
+    return True
+
+
+@merged
+def _search_node(bins, sums, rows, few, hist, compact, search, total, rule, left_set, left_sums):
     """The gain of a node's best split and its feature; by the bins of its rows where these are few.
 
     ``hist`` is read where they are not.
     """
-    layout, (compact, search, _) = bins[2], room
+    layout = bins[2]
     if len(rows) <= few:
         hist = compact[0][: fill_compact(bins, sums, rows, len(total), compact)]
         layout = compact[5]
@@ -132,7 +187,7 @@ def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, fr
         own = rows[span[node, 0] : span[node, 1]]
         if _may_split(totals[node], depth[node], state[N_LEAVES], rule[0], limits):
             gain[node], split_on[node] = _search_node(
-                bins, sums, own, few, pool[slot[node]], room, totals[node], rule,
+                bins, sums, own, few, pool[slot[node]], room[0], room[1], totals[node], rule,
                 left_sets[node], left_sums[node],
             )  # fmt: skip
         if gain[node] > -np.inf:
@@ -144,38 +199,15 @@ def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, fr
             slot[node] = -1
 
 
-@plain
-def _grow_once(
-    bins, sums, rows, scratch, few, rule, limits, tree, span, node_of_row, nodes, pool, free, room,
-    state,
-):  # fmt: skip
-    """Add up the nodes that were added last, look for their splits, and split an open node.
-
-    Returns whether there is more to do; without a free slot for a histogram nothing is done.
-    """
-    totals, gain, depth = tree[3], tree[4], tree[5]
+@merged
+def _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, goes_left, state):
+    """Split an open node."""
     left_sums, split_on, slot, open_nodes = nodes
-    small, large, n_leaves = state[SMALL], state[LARGE], state[N_LEAVES]
-    useful = _may_split(totals[large], depth[large], n_leaves, rule[0], limits)
-    useful |= _may_split(totals[small], depth[small], n_leaves, rule[0], limits)
-    if useful and span[large, 1] - span[large, 0] > few:
-        if state[N_FREE] == 0:
-            return True
-        state[N_FREE] -= 1
-        slot[small] = free[state[N_FREE]]
-        own = rows[span[small, 0] : span[small, 1]]
-        fill(bins, sums, own, totals.shape[1], pool[slot[small]])
-        if large != small:
-            _subtract(pool[slot[large]], pool[slot[small]])
-    _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, free, room, state)
-    if state[N_OPEN] == 0 or n_leaves >= limits[1]:
-        return False
-    node = _next_open(open_nodes, state[N_OPEN], gain, limits[2])
-    first = state[N_NODES]
+    node, first = _next_open(open_nodes, state[N_OPEN], tree[4], limits[2]), state[N_NODES]
     tree[0][node] = split_on[node]
     _add_children(tree, node, first, left_sums[node])
     left_small = send_rows(
-        bins, node, first, rows, scratch, limits[0], tree, span, node_of_row, room[2]
+        bins, node, first, rows, scratch, limits[0], tree, span, node_of_row, goes_left
     )
     state[N_OPEN] -= 1
     state[N_LEAVES] += 1
@@ -183,39 +215,53 @@ def _grow_once(
     state[FIRST], state[SMALL] = first, first if left_small else first + 1
     state[LARGE] = 2 * first + 1 - state[SMALL]
     slot[state[SMALL]], slot[state[LARGE]] = -1, slot[node]
-    return True
 
 
-@kernel
-def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row):
-    """Grow one tree on ``rows`` (reordered in place); returns its number of nodes.
+@merged
+def _begin(slot, free, state):
+    """The root is its own smaller child."""
+    for node in range(len(slot)):
+        slot[node] = -1
+    for k in range(len(free)):
+        free[k] = k
+    state[N_NODES], state[N_LEAVES], state[N_OPEN], state[N_FREE] = 1, 1, 0, len(free)
+    state[FIRST], state[SMALL], state[LARGE] = 0, 0, 0
 
-    ``scratch`` is as long as ``rows``; ``tree`` holds the root's totals and room for the rest,
-    ``span`` each node's range in ``rows``. Best first keeps a histogram per open leaf; depth first,
-    which grows the same tree where leaves are not limited, keeps one per level; nodes of few rows
-    have none.
+
+@standing
+def go_on(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room):
+    """Begin or go on with a tree: its number of nodes, or 0 if it needs a wider room to go on.
+
+    ``rows`` are reordered in place; ``scratch`` is as long; ``tree`` holds the root's totals and
+    room for the rest, ``span`` each node's range in ``rows``.
     """
+    nodes, pool, free, beside, state = room
+    few = state[FEW]
+    if state[N_NODES] == 0:
+        _begin(nodes[2], free, state)
+    while True:  # a condition would be compiled twice
+        if not _add_up_new(
+            bins, sums, rows, few, rule, limits, tree, span, nodes[2], pool, free, beside[3], state
+        ):
+            return np.int64(0)
+        _search_new(
+            bins, sums, rows, few, rule, limits, tree, span, nodes, pool, free, beside, state
+        )
+        if state[N_OPEN] == 0 or state[N_LEAVES] >= limits[1]:
+            n_nodes, state[N_NODES] = state[N_NODES], 0
+            _fill_leaves(tree, n_nodes, span, rows, node_of_row)
+            return n_nodes
+        _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, beside[2], state)
+
+
+def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row) -> int:
+    """Grow one tree; returns its number of nodes."""
     capacity, n_channels = tree[3].shape
-    nodes = (
-        np.empty((capacity, n_channels), dtype=np.int64),  # sums that go left
-        np.empty(capacity, dtype=np.int64),  # feature to split on
-        np.full(capacity, -1, dtype=np.int64),  # slot of its histogram
-        np.empty(capacity, dtype=np.int64),  # those that are open
-    )
-    cells = bins[2][0][-1] * (n_channels + (1 if len(sums[-1]) > 0 else 0))
-    pool, free = np.empty((2, cells), dtype=np.int64), np.arange(2)
-    state = np.zeros(7, dtype=np.int64)  # the root is its own smaller child
-    state[N_NODES], state[N_LEAVES], state[N_FREE] = 1, 1, 2
-    few = few_rows(bins)
-    room = (compact_room(bins, n_channels, few), search_room(n_channels), table_of_bins())
-    n_before = np.int64(0)
-    while _grow_once(
-        bins, sums, rows, scratch, few, rule, limits, tree, span, node_of_row, nodes, pool, free,
-        room, state,
-    ):  # fmt: skip
-        if state[N_NODES] == n_before:
-            state[N_FREE] = len(pool)
-            pool, free = _wider(pool)
-        n_before = state[N_NODES]
-    _fill_leaves(tree, state[N_NODES], span, rows, node_of_row)
-    return state[N_NODES]
+    room, n_nodes = Room(bins, sums, len(rows), n_channels, capacity), 0
+    while n_nodes == 0:
+        n_nodes = go_on(
+            bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room.arrays
+        )
+        if n_nodes == 0:
+            room.widen()
+    return n_nodes

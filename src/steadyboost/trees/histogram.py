@@ -7,7 +7,7 @@ sums) it adds a vector.
 
 import numpy as np
 
-from steadyboost.trees.jit import inlined, inner, kernel, merged, plain
+from steadyboost.trees.jit import inlined, kernel, merged, plain
 
 BLOCK = 16384
 FIXED_ROWS = 4096  # small enough to stay in the first-level cache
@@ -109,7 +109,7 @@ def _add_four(words, labels, weights, n, offsets, bin_stride, label_stride, hist
         hist[base3 + (word >> np.uint64(24)) * bin_stride + label] += weight
 
 
-@inlined
+@merged
 def _add_listed(column, rows, labels, weights, offsets, label_stride, hist):
     """As ``_add_four`` of listed rows, where bins are neighbours."""
     base0, base1 = np.uint64(offsets[0]), np.uint64(offsets[1])
@@ -134,7 +134,7 @@ def _add_one(words, shift, labels, weights, n, base, bin_stride, label_stride, h
         hist[base + bin_ * bin_stride + np.uint64(labels[j]) * label_stride] += weights[j]
 
 
-@plain
+@merged
 def _add_group(words, features, at, labels, weights, n, offsets, strides, hist):
     """Add the features of one group of four; returns the place of the next group's first."""
     group = features[at] >> 2
@@ -182,8 +182,8 @@ def add_row(sums, row, cell, n_channels, hist, counts):
         counts[cell] += sums[-2][row]
 
 
-@inner
-def add_labels(packed, features, offsets, rows, labels, weights, strides, hist):
+@merged
+def add_labels(packed, features, offsets, rows, labels, weights, strides, room, hist):
     """Add rows that have one label and one weight each; strides are those of bins and labels.
 
     ``rows`` must ascend. A run without gaps (the root) is read in place; else words, labels and
@@ -192,10 +192,7 @@ def add_labels(packed, features, offsets, rows, labels, weights, strides, hist):
     """
     at_once = len(features) == 4 and features[0] & 3 == 0 and features[3] - features[0] == 3
     at_once = at_once and strides[0] == np.uint64(1)
-    size = min(BLOCK, len(rows))
-    words = np.empty(size, dtype=np.uint32)
-    own_labels = np.empty(size, dtype=labels.dtype)
-    own_weights = np.empty(size, dtype=weights.dtype)
+    words, own_labels, own_weights = room[1], room[2], room[3]
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
         m = len(block)
@@ -243,12 +240,10 @@ def _add_pairs(words, first, n_columns, pairs, n, offsets, hist):
             hist[cell + np.uint64(1)] += pairs[np.uint64(j), np.uint64(1)]
 
 
-@inner
-def add_pairs(packed, features, offsets, rows, channels, hist):
+@plain
+def _add_by_pairs(packed, features, offsets, rows, channels, room, hist):
     """As ``add_dense`` for two channels, which are read block by block as labels are."""
-    size = min(BLOCK, len(rows))
-    words = np.empty(size, dtype=np.uint32)
-    pairs = np.empty((size, 2), dtype=channels.dtype)
+    words, pairs = room[1], room[4]
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
         m = len(block)
@@ -266,14 +261,14 @@ def add_pairs(packed, features, offsets, rows, channels, hist):
             at = stop
 
 
-@inner
-def add_dense(packed, features, offsets, rows, channels, hist):
+@plain
+def add_dense(packed, features, offsets, rows, channels, room, hist):
     """Add rows that have a vector of channels each, block by block: it is read once for all."""
     n_channels = channels.shape[1]
     if n_channels == 2:
-        add_pairs(packed, features, offsets, rows, channels, hist)
+        _add_by_pairs(packed, features, offsets, rows, channels, room, hist)
         return
-    words = np.empty(DENSE_ROWS, dtype=np.uint32)
+    words = room[1]
     for start in range(0, len(rows), DENSE_ROWS):
         block, group = rows[start : start + DENSE_ROWS], np.int64(-1)
         for f in features:

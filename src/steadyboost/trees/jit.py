@@ -1,24 +1,29 @@
-"""How kernels are compiled: on first use, to a cache on disk, without the interpreter's lock."""
+"""How kernels are compiled: on first use, to a cache on disk, without the interpreter's lock.
+
+What the first fit needs has conditions where ``min`` and ``max`` would do: those are functions of
+their own to numba, to be compiled for each pair of types.
+"""
 
 from typing import Any
 
 from numba import njit
 
-kernel = njit(cache=True, nogil=True, error_model="numpy")
+# No kernel is passed to another as an argument, so none needs the wrapper for that.
+_all: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_cached = {**_all, "cache": True}
+kernel = njit(**_cached)
 
-# Called by kernels only: without the wrappers that Python needs, these compile in half the time.
-_bare: dict[str, Any] = {
-    "nogil": True,
-    "error_model": "numpy",
-    "no_cpython_wrapper": True,
-    "no_cfunc_wrapper": True,
-}
+# Called by kernels only: without the wrapper that Python needs, these compile in half the time.
+_bare = {**_all, "no_cpython_wrapper": True}
 _counting, _plain = {**_bare, "_nrt": True}, {**_bare, "_nrt": False}
 inner = njit(**_counting)
 
 # Without counts of references, which take most of the time where nodes have few rows: for what
 # allocates no array, returns none, and gets none from what it calls.
 plain = njit(**_plain)
+
+# So, too, and called from Python.
+standing = njit(**{**_cached, "_nrt": False})
 
 # So, too, and small and in the innermost loops, where array arguments cost more than the work.
 inlined = njit(forceinline=True, **_plain)

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.jit import kernel
+from steadyboost.trees.jit import standing
 from steadyboost.trees.prediction import CHUNK, find_places, scratch_for_places
 from steadyboost.trees.tree import GrownTree
 
 
-@kernel
-def _add_leaves(packed, trees, starts, columns, values, scores):
+@standing
+def _add_leaves(packed, trees, starts, columns, values, scratch, scores):
     """Add the values of each row's leaf, tree by tree.
 
     ``trees`` is (feature, children, left_set, depth, number in its tree) with the nodes of all;
@@ -19,7 +19,6 @@ def _add_leaves(packed, trees, starts, columns, values, scores):
     that it adds to, and how many.
     """
     feature, children, left_set, depth, number = trees
-    scratch = scratch_for_places()
     places = scratch[0]
     for start in range(0, packed.shape[1], CHUNK):
         stop = min(start + CHUNK, packed.shape[1])
@@ -59,6 +58,7 @@ class LeafSums:
 
     def add(self, binned: BinnedRows, scores: np.ndarray) -> None:
         """Add to the scores of binned rows."""
+        scratch = scratch_for_places()
         for packed, feature, own in binned.with_scores(self.nodes[0], scores):
             nodes = (feature, *self.nodes[1:])
-            _add_leaves(packed, nodes, self.starts, self.columns, self.values, own)
+            _add_leaves(packed, nodes, self.starts, self.columns, self.values, scratch, own)

@@ -7,9 +7,9 @@ of them, with the kernels, and so the results, of :func:`~steadyboost.trees.tree
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.grower import empty_tree, grow
+from steadyboost.trees.grower import N_NODES, STATE, Room, empty_tree, go_on
 from steadyboost.trees.histogram import rounded, to_fixed_point
-from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.jit import merged, standing
 from steadyboost.trees.prediction import CHUNK, find_places, scratch_for_places
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import GrownTree, Growth, one_by_one
@@ -17,7 +17,7 @@ from steadyboost.trees.tree import GrownTree, Growth, one_by_one
 MANY_CELLS = 4_000_000  # of rows and tree nodes that a stretch of trees works on
 
 
-@inner
+@merged
 def _fix(weights, labels, total, out, sums):
     """As fix_weights, for labels 0 and 1: vector instructions. How many rows weigh anything."""
     to_fixed_point(weights, total, out)
@@ -30,20 +30,16 @@ def _fix(weights, labels, total, out, sums):
     return n_rows
 
 
-@inner
+@merged
 def _list_rows(fixed, n_rows, rows):
     """The numbers of the rows that weigh anything."""
-    if n_rows == len(fixed):
-        for i in range(n_rows):
-            rows[i] = i
-        return
     at = 0
     for i in range(len(fixed)):
         rows[at] = i
-        at += fixed[i] > 0
+        at += fixed[i] > 0 or n_rows == len(fixed)
 
 
-@inner
+@merged
 def _close(tree, vote):
     """Let leaves point to themselves, as in a finished tree; a node votes for its heavier class.
 
@@ -58,51 +54,50 @@ def _close(tree, vote):
             left_set[node] = 0
 
 
-@kernel
-def _grow_stretch(bins, labels, weights, sums, rule, limits, least, forest, ends, votes):
-    """Grow a tree for each row of ``weights``, which add up to ``sums``.
+@standing
+def _grow_stretch(
+    bins, labels, weights, sums, rule, limits, least, forest, ends, votes, by_row, span, room, first
+):  # fmt: skip
+    """Grow a tree for each row of ``weights``, which add up to ``sums``, from ``first`` on.
 
     ``labels`` has a row for each tree, or one for all. ``least`` is the share of the weight that a
-    leaf must have; ``forest`` is room for trees as in ``grow``, with a leading axis, and for the
+    leaf must have; ``forest`` is room for trees as in ``go_on``, with a leading axis, and for the
     votes of their nodes. ``ends`` gets the number of nodes of each tree, and of the rows that it is
     grown from: those whose weight is nothing in fixed point, often most of them, are left out. If
-    there are none of these, ``votes`` gets those of the rows.
+    there are none of these, ``votes`` gets those of the rows. Returns the tree that needs a wider
+    room to go on, or how many there are.
     """
-    criterion, _, min_count = rule
     feature, children, left_set, totals, gain, depth, vote = forest
-    n, capacity = weights.shape[1], feature.shape[1]
-    fixed = np.empty(n, dtype=np.int64)
-    rows = np.empty(n, dtype=np.int32)
-    scratch = np.empty(n, dtype=np.int32)
-    leaf = np.empty(n, dtype=np.int32)
-    counted = np.empty(n if min_count > 0 else 0, dtype=np.int64)
-    same_label = np.zeros(len(counted), dtype=np.int32)
-    span = np.empty((capacity, 2), dtype=np.int64)
-    for j in range(len(weights)):
+    fixed, counted, same_label, rows, scratch, leaf = by_row
+    n = weights.shape[1]
+    for j in range(first, len(weights)):
         own_labels = labels[j % len(labels)]
-        n_rows = _fix(weights[j], own_labels, sums[j], fixed, totals[j, 0])
-        _list_rows(fixed, n_rows, rows)
-        for i in range(len(counted)):
-            counted[i] = fixed[i] > 0
-        mass = totals[j, 0].sum()
-        min_mass = max(np.int64(1), np.int64(least * mass * (1 - 1e-9)))
-        span[0, 0], span[0, 1] = 0, n_rows
+        if room[STATE][N_NODES] == 0:
+            ends[j, 1] = _fix(weights[j], own_labels, sums[j], fixed, totals[j, 0])
+            _list_rows(fixed, ends[j, 1], rows)
+            for i in range(len(counted)):
+                counted[i] = fixed[i] > 0
+            span[0, 0], span[0, 1] = 0, ends[j, 1]
+        mass = totals[j, 0, 0] + totals[j, 0, 1]
+        own = (rule[0], max(np.int64(1), np.int64(least * mass * (1 - 1e-9))), rule[2])
         tree = (feature[j], children[j], left_set[j], totals[j], gain[j], depth[j])
         added = (own_labels, fixed, counted, same_label)
-        own = (criterion, min_mass, min_count)
-        n_nodes = grow(bins, added, rows[:n_rows], scratch, own, limits, tree, span, leaf)
+        ends[j, 0] = go_on(
+            bins, added, rows[: ends[j, 1]], scratch, own, limits, tree, span, leaf, room
+        )
+        if ends[j, 0] == 0:
+            return j
         _close(tree, vote[j])
-        ends[j, 0], ends[j, 1] = n_nodes, n_rows
-        if n_rows == n:
+        if ends[j, 1] == n:
             for i in range(n):
                 votes[j, i] = vote[j, np.uint64(leaf[i])]
+    return len(weights)
 
 
-@kernel
-def _vote(packed, start, feature, forest, ends, votes):
+@standing
+def _vote(packed, start, feature, forest, depths, ends, scratch, votes):
     """Write the votes of trees in which not all rows took part, from row ``start`` on."""
-    _, children, left_set, _, _, depth, vote = forest
-    scratch = scratch_for_places()
+    _, children, left_set, _, _, _, vote = forest
     places = scratch[0]
     for first in range(0, packed.shape[1], CHUNK):
         stop = min(first + CHUNK, packed.shape[1])
@@ -110,7 +105,7 @@ def _vote(packed, start, feature, forest, ends, votes):
             if ends[j, 1] == votes.shape[1]:
                 continue
             own = slice(0, ends[j, 0])
-            tree = (feature[j, own], children[j, own], left_set[j, own], depth[j, own].max())
+            tree = (feature[j, own], children[j, own], left_set[j, own], depths[j])
             table = find_places(packed, first, stop, tree, vote[j, own], scratch)
             for k in range(stop - first):
                 votes[j, start + first + k] = table[np.uint64(places[k])]
@@ -120,6 +115,19 @@ def _forest(n_trees: int, capacity: int) -> tuple[np.ndarray, ...]:
     """Room for trees, an entry per tree and node."""
     flat = (*empty_tree(n_trees * capacity, 2), np.empty(n_trees * capacity, np.int32))
     return tuple(part.reshape(n_trees, capacity, *part.shape[1:]) for part in flat)
+
+
+def _by_row(n: int, counting: bool) -> tuple[np.ndarray, ...]:
+    """What growth has of each row: weight, count and its one label, number, another, and leaf."""
+    n_counted = n if counting else 0
+    return (
+        np.empty(n, dtype=np.int64),
+        np.empty(n_counted, dtype=np.int64),
+        np.zeros(n_counted, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+    )
 
 
 def _grown(forest: tuple[np.ndarray, ...], sizes: list[int]) -> list[tuple[GrownTree, np.ndarray]]:
@@ -154,6 +162,7 @@ def grow_many(
     n_trees, n = weights.shape
     capacity, limits = growth.capacity(n), growth.limits(n)
     bins, rule = binned.bins(None, 2), growth.rule(1.0, 1.0)
+    counting = rule[2] > 0
     votes = np.empty((n_trees, n), dtype=np.int32)
     size = max(1, min(-(-n_trees // n_threads), MANY_CELLS // (n + capacity)))
 
@@ -164,10 +173,20 @@ def grow_many(
         ends = np.empty((len(own), 2), dtype=np.int64)
         own_labels = labels if len(labels) == 1 else labels[at]
         sums, least = rounded(own.sum(axis=1)), growth.min_weight_leaf
-        _grow_stretch(bins, own_labels, own, sums, rule, limits, least, forest, ends, said)
+        by_row, span = _by_row(n, counting), np.empty((capacity, 2), dtype=np.int64)
+        room, done = Room(bins, (own_labels, *by_row[:3]), n, 2, capacity), 0
+        while done < len(own):
+            done = _grow_stretch(
+                bins, own_labels, own, sums, rule, limits, least, forest, ends, said, by_row, span,
+                room.arrays, done,
+            )  # fmt: skip
+            if done < len(own):
+                room.widen()
         if (ends[:, 1] < n).any():
+            scratch = scratch_for_places()
             for rows, packed, feature in binned.unpacked(forest[0].ravel()):
-                _vote(packed, rows.start, feature.reshape(forest[0].shape), forest, ends, said)
+                own_feature, depths = feature.reshape(forest[0].shape), forest[5].max(axis=1)
+                _vote(packed, rows.start, own_feature, forest, depths, ends, scratch, said)
         return _grown(forest, ends[:, 0].tolist())
 
     stretches = run(grow_stretch, range(0, n_trees, size))

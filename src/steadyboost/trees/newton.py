@@ -7,47 +7,49 @@ As in :mod:`steadyboost.trees.many`, a compiled loop grows them all; a leaf's va
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.grower import empty_tree, grow
-from steadyboost.trees.jit import kernel
+from steadyboost.trees.grower import N_NODES, STATE, Room, empty_tree, go_on
+from steadyboost.trees.jit import standing
 from steadyboost.trees.tree import GrownTree, Growth
 
 ONE = 2.0**60  # that sums are parts of
 
 
-@kernel
-def _grow_steps(bins, gradients, curvatures, rows, rule, limits, counting, forest, steps):
-    """Grow a tree for each row of (trees, n) arrays; ``steps`` gets the values of the nodes."""
-    criterion, min_mass, min_count, l2 = rule
+@standing
+def _grow_steps(
+    bins, gradients, curvatures, rows, rule, limits, forest, steps, by_row, span, room, first
+):  # fmt: skip
+    """Grow a tree for each row of (trees, n) arrays; ``steps`` gets the values of the nodes.
+
+    From tree ``first`` on; returns the one that needs a wider room to go on, or how many there are.
+    """
     feature, children, left_set, totals, gain, depth = forest
-    n, capacity = gradients.shape[1], feature.shape[1]
-    own = np.empty(len(rows), dtype=np.int32)
-    scratch = np.empty(len(rows), dtype=np.int32)
-    leaf = np.empty(n, dtype=np.int32)
-    channels = np.zeros((n, 2), dtype=np.int64)
-    counted = np.ones(n if counting else 0, dtype=np.int64)
-    same_label = np.zeros(len(counted), dtype=np.int32)
-    span = np.empty((capacity, 2), dtype=np.int64)
-    for j in range(len(gradients)):
+    channels, counted, same_label, own, scratch, leaf = by_row
+    for j in range(first, len(gradients)):
         whole = 0.0
         for k in range(len(rows)):
-            own[k] = rows[k]
             whole += abs(gradients[j, rows[k]]) + curvatures[j, rows[k]]
         scale = ONE / whole if whole > 0 else 0.0
-        totals[j, 0] = 0
-        for i in own:
-            channels[i, 0] = np.int64(gradients[j, i] * scale)
-            channels[i, 1] = max(np.int64(1), np.int64(curvatures[j, i] * scale))
-            totals[j, 0, 0] += channels[i, 0]
-            totals[j, 0, 1] += channels[i, 1]
-        span[0, 0], span[0, 1] = 0, len(rows)
+        l2 = rule[3] * scale
+        if room[STATE][N_NODES] == 0:
+            totals[j, 0] = 0
+            for k in range(len(rows)):
+                i = rows[k]
+                own[k] = i
+                channels[i, 0] = np.int64(gradients[j, i] * scale)
+                channels[i, 1] = max(np.int64(1), np.int64(curvatures[j, i] * scale))
+                totals[j, 0, 0] += channels[i, 0]
+                totals[j, 0, 1] += channels[i, 1]
+            span[0, 0], span[0, 1] = 0, len(rows)
         tree = (feature[j], children[j], left_set[j], totals[j], gain[j], depth[j])
-        sums = (channels, counted, same_label)
-        n_nodes = grow(
-            bins, sums, own, scratch, (criterion, min_mass, min_count, l2 * scale), limits, tree,
-            span, leaf,
+        n_nodes = go_on(
+            bins, (channels, counted, same_label), own, scratch, (rule[0], rule[1], rule[2], l2),
+            limits, tree, span, leaf, room,
         )  # fmt: skip
+        if n_nodes == 0:
+            return j
         for node in range(n_nodes):
-            steps[j, node] = -totals[j, node, 0] / (totals[j, node, 1] + l2 * scale)
+            steps[j, node] = -totals[j, node, 0] / (totals[j, node, 1] + l2)
+    return len(gradients)
 
 
 def grow_steps(
@@ -66,18 +68,26 @@ def grow_steps(
     flat = empty_tree(n_trees * capacity, 2)
     forest = tuple(part.reshape(n_trees, capacity, *part.shape[1:]) for part in flat)
     criterion, _, min_count, _ = growth.rule(1.0, 1.0)
-    steps = np.empty((n_trees, capacity))
-    _grow_steps(
-        binned.bins(features),
-        np.ascontiguousarray(gradients.T),
-        np.ascontiguousarray(curvatures.T),
-        rows,
-        (criterion, 1, min_count, growth.l2),
-        growth.limits(len(rows)),
-        min_count > 0,
-        forest,
-        steps,
+    counting, n = min_count > 0, len(gradients)
+    bins, steps = binned.bins(features), np.empty((n_trees, capacity))
+    by_row = (
+        np.zeros((n, 2), dtype=np.int64),
+        np.ones(n if counting else 0, dtype=np.int64),
+        np.zeros(n if counting else 0, dtype=np.int32),
+        np.empty(len(rows), dtype=np.int32),
+        np.empty(len(rows), dtype=np.int32),
+        np.empty(n, dtype=np.int32),
     )
+    span = np.empty((capacity, 2), dtype=np.int64)
+    sides = [np.ascontiguousarray(part.T) for part in (gradients, curvatures)]
+    rule, limits = (criterion, 1, min_count, growth.l2), growth.limits(len(rows))
+    room, done = Room(bins, by_row[:3], len(rows), 2, capacity), 0
+    while done < n_trees:
+        done = _grow_steps(
+            bins, *sides, rows, rule, limits, forest, steps, by_row, span, room.arrays, done
+        )
+        if done < n_trees:
+            room.widen()
     return [_grown([part[j] for part in forest], steps[j]) for j in range(n_trees)]
 
 

@@ -8,7 +8,7 @@ many rows at a time, without a branch.
 
 import numpy as np
 
-from steadyboost.trees.jit import inlined, inner, kernel
+from steadyboost.trees.jit import inlined, merged, plain, standing
 from steadyboost.trees.splitting import SET_WORDS, contains
 
 FEW_LEAVES = 8  # of which a set fits one byte
@@ -16,7 +16,7 @@ MOST_LEAVES = 32  # of which a set fits a word
 CHUNK = 2048  # rows whose places stay in the first-level cache
 
 
-@inner
+@plain
 def _walk(packed, start, stop, tree, places):
     """Leaf of each row, step by step.
 
@@ -37,7 +37,7 @@ def _walk(packed, start, stop, tree, places):
         places[np.uint64(i - start)] = node
 
 
-@inner
+@merged
 def _describe(left_set):
     """A set of bins as (end, other): the bins below ``end``, and one more, 256 if none.
 
@@ -68,7 +68,7 @@ def _describe(left_set):
     return end, other
 
 
-@inner
+@plain
 def _rule_out(words, shift, left_set, kept, places):
     """Keep only the leaves in ``kept`` for rows that go right."""
     end, other = _describe(left_set)
@@ -85,16 +85,16 @@ def _rule_out(words, shift, left_set, kept, places):
             places[j] &= kept | (np.uint32(0) - left)
 
 
-@inner
+@plain
 def _number_leaves(children, leaves):
     """For each node its leaves, numbered from the left: the first, and how many."""
     first, count = leaves[0], leaves[1]
     for node in range(len(children) - 1, -1, -1):  # children come after their parent
-        left, right = children[node]
+        left, right = children[node, 0], children[node, 1]
         count[node] = 1 if left == node else count[left] + count[right]
     first[0] = 0
     for node in range(len(children)):
-        left, right = children[node]
+        left, right = children[node, 0], children[node, 1]
         if left != node:
             first[left], first[right] = first[node], first[node] + count[left]
 
@@ -106,7 +106,7 @@ def _first_of(set_):
     return np.uint32(np.uint32(lowest * np.uint32(0x077CB531)) >> np.uint32(27))
 
 
-@inner
+@plain
 def _sift(packed, start, stop, tree, values, scratch):
     """Leaves that no split rules out, as a set of bits; the value of the first for every set."""
     feature, children, left_set, _ = tree
@@ -134,7 +134,7 @@ def _sift(packed, start, stop, tree, values, scratch):
             places[j] = _first_of(places[j])
 
 
-@inner
+@merged
 def find_places(packed, start, stop, tree, values, scratch):
     """Where rows end, as places of the array that is returned: the ``values`` of the leaves."""
     if len(values) < 2 * MOST_LEAVES:
@@ -144,20 +144,19 @@ def find_places(packed, start, stop, tree, values, scratch):
     return values
 
 
-@inner
-def scratch_for_places():
+def scratch_for_places() -> tuple[np.ndarray, ...]:
     """Places of a chunk's rows, values by place, and the leaves below each node."""
-    places = np.empty(CHUNK, dtype=np.uint32)
-    by_place = np.empty(256, dtype=np.int32)
-    return places, by_place, np.empty((2, 2 * MOST_LEAVES), dtype=np.int64)
+    return (
+        np.empty(CHUNK, dtype=np.uint32),
+        np.empty(256, dtype=np.int32),
+        np.empty((2, 2 * MOST_LEAVES), dtype=np.int64),
+    )
 
 
-@kernel
-def apply(packed, tree, out):
-    """Write the leaf of each row."""
-    scratch = scratch_for_places()
+@standing
+def apply(packed, tree, nodes, scratch, out):
+    """Write the leaf of each row; ``nodes`` are their numbers."""
     places = scratch[0]
-    nodes = np.arange(len(tree[0])).astype(np.int32)
     for start in range(0, packed.shape[1], CHUNK):
         stop = min(start + CHUNK, packed.shape[1])
         leaves = find_places(packed, start, stop, tree, nodes, scratch)
@@ -165,7 +164,7 @@ def apply(packed, tree, out):
             out[start + j] = leaves[np.uint64(places[j])]
 
 
-@inner
+@plain
 def _add_chunk(places, votes, table, one_each, scores):
     """Add the row of each vote to all classes; ``one_each``: one entry to the class voted for."""
     if one_each:
@@ -179,8 +178,8 @@ def _add_chunk(places, votes, table, one_each, scores):
                 scores[np.uint64(j), np.uint64(c)] += table[vote, np.uint64(c)]
 
 
-@kernel
-def add_trees(packed, trees, starts, tables, one_each, scores):
+@standing
+def add_trees(packed, trees, starts, tables, one_each, scratch, scores):
     """Add what each of many trees votes for, tree by tree, to rows of scores.
 
     ``trees`` is (feature, children, left_set, depth, vote) with the nodes of all trees, and
@@ -188,7 +187,6 @@ def add_trees(packed, trees, starts, tables, one_each, scores):
     where each tree begins in both.
     """
     feature, children, left_set, depth, vote = trees
-    scratch = scratch_for_places()
     for start in range(0, packed.shape[1], CHUNK):
         stop = min(start + CHUNK, packed.shape[1])
         for t in range(len(depth)):
@@ -199,7 +197,7 @@ def add_trees(packed, trees, starts, tables, one_each, scores):
             _add_chunk(scratch[0], votes, table, one_each, scores[start:stop])
 
 
-@kernel
+@standing
 def take(values, places, out):
     """Write ``values[places]``."""
     for i in range(len(places)):

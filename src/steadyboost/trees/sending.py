@@ -6,7 +6,7 @@ set of bins says of each.
 
 import numpy as np
 
-from steadyboost.trees.jit import inner, kernel, plain
+from steadyboost.trees.jit import inner, kernel, merged, plain
 from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.splitting import SET_WORDS
 
@@ -20,7 +20,7 @@ def _unpack(left_set, goes_left):
             goes_left[32 * word + b] = (left_set[word] >> np.uint32(b)) & np.uint32(1)
 
 
-@plain
+@merged
 def _partition(packed, feature, left_set, rows, scratch, goes_left):
     """Reorder ``rows`` so that those that go left come first, both in ascending order.
 
@@ -44,7 +44,7 @@ def _partition(packed, feature, left_set, rows, scratch, goes_left):
     return np.int64(n_left)
 
 
-@plain
+@merged
 def _settle(packed, feature, left_set, rows, left_node, node_of_row, goes_left):
     """Send rows to two leaves, ``left_node`` and the next: no need to reorder them any more."""
     _unpack(left_set, goes_left)
@@ -55,25 +55,27 @@ def _settle(packed, feature, left_set, rows, left_node, node_of_row, goes_left):
         node_of_row[np.uint64(row)] = left_node + 1 - goes_left[np.uint64(bin_)]
 
 
-@inner
-def table_of_bins():
+def table_of_bins() -> np.ndarray:
     """Room for whether each bin goes left."""
     return np.empty(32 * SET_WORDS, dtype=np.uint64)
+
+
+_new_table = inner(table_of_bins)
 
 
 @kernel
 def partition(packed, feature, left_set, rows, scratch):
     """As _partition."""
-    return _partition(packed, feature, left_set, rows, scratch, table_of_bins())
+    return _partition(packed, feature, left_set, rows, scratch, _new_table())
 
 
 @kernel
 def settle(packed, feature, left_set, rows, left_node, node_of_row):
     """As _settle."""
-    _settle(packed, feature, left_set, rows, left_node, node_of_row, table_of_bins())
+    _settle(packed, feature, left_set, rows, left_node, node_of_row, _new_table())
 
 
-@plain
+@merged
 def _send(packed, place, left_set, rows, scratch, left, at_limit, node_of_row, goes_left):
     """Send rows to the nodes ``left`` and the next; how many go left, if they may split again."""
     if at_limit:

@@ -20,7 +20,7 @@ from steadyboost.trees.jit import inlined, inner, kernel, merged, plain, shared
 SET_WORDS = 8  # 256 bits: one per bin
 
 
-@inlined
+@merged
 def _score_sides(left, right, total, rule):
     """Masses of both sides and the sum of their scores, for any criterion."""
     criterion = rule[0]
@@ -31,7 +31,8 @@ def _score_sides(left, right, total, rule):
     if criterion in (ERROR, EDGE, MAX_EDGE):  # integers, so that equal splits tie
         on_left, on_right, edges = left[0], right[0], np.int64(0)
         for c in range(len(total) - (criterion != ERROR)):
-            on_left, on_right = max(on_left, left[c]), max(on_right, right[c])
+            on_left = left[c] if left[c] > on_left else on_left
+            on_right = right[c] if right[c] > on_right else on_right
             edges += abs(left[c]) + abs(right[c])
         score = np.float64(edges if criterion == EDGE else on_left + on_right)
         if criterion == MAX_EDGE:
@@ -74,7 +75,7 @@ def contains(left_set, bin_):
     return np.int64((left_set[bin_ >> 5] >> np.uint32(bin_ & 31)) & np.uint32(1))
 
 
-@plain
+@merged
 def _write_set(order, length, left_set):
     """The first bins of the order as a set."""
     for word in range(SET_WORDS):
@@ -110,7 +111,7 @@ def _order_bins(hist, base, shape, categorical, feature, missing_first, total, c
     return number_bins(n_bins, missing_first, order)
 
 
-@inlined
+@merged
 def _scan_two(hist, base, n_bins, missing_first, total, min_mass, best_score):
     """As a pass of _search for GINI and two channels: the best score, and how many bins move.
 
@@ -220,7 +221,7 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
     return best_score, best_feature
 
 
-@plain
+@merged
 def send_absent(hist, shape, left_sums, total, criterion, left_set):
     """Bins that the node has not seen (missing values, categories) follow the heavier side."""
     n_bins, has_missing, categorical = shape
@@ -242,18 +243,20 @@ def _total(counts, offsets, feature):
     return total
 
 
+def search_room(n_channels: int) -> tuple[np.ndarray, np.ndarray]:
+    """What a search writes to: an order of bins, and the sums of two sides."""
+    return np.empty(257, dtype=np.int64), np.empty((2, n_channels), dtype=np.int64)
+
+
+_new_room = inner(search_room)
+
+
 @kernel
 def best_split(hist, features, layout, total, rule, left_set, left_sums):
     """As find_split."""
     return find_split(
-        hist, features, layout, total, rule, search_room(len(total)), left_set, left_sums
+        hist, features, layout, total, rule, _new_room(len(total)), left_set, left_sums
     )
-
-
-@inner
-def search_room(n_channels):
-    """What a search writes to: an order of bins, and the sums of two sides."""
-    return np.empty(257, dtype=np.int64), np.empty((2, n_channels), dtype=np.int64)
 
 
 @plain

@@ -19,7 +19,7 @@ from steadyboost.trees.histogram import (
     sum_labels,
     to_fixed_point,
 )
-from steadyboost.trees.prediction import apply
+from steadyboost.trees.prediction import apply, scratch_for_places
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth, add_up, one_by_one
 from steadyboost.trees.spread import Meet, SpreadGrowth
 
@@ -111,7 +111,8 @@ class GrownTree:
     def apply(self, packed: np.ndarray) -> np.ndarray:
         """Leaf of each binned row."""
         out = np.empty(packed.shape[1], dtype=np.int32)
-        apply(packed, (self.feature, self.children, self.left_set, self.depth), out)
+        tree = self.feature, self.children, self.left_set, self.depth
+        apply(packed, tree, np.arange(len(self.feature), dtype=np.int32), scratch_for_places(), out)
         return out
 
 
