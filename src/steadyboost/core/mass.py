@@ -12,6 +12,7 @@ from steadyboost.trees.jit import kernel
 
 ABSENT = 1e-280  # a share of a class that is none: later layers could not tell it from zero
 LEAST = 1e-300  # mass of one side, where it is a divisor
+STRETCH = 1024  # rows that go through a layer together: their mass at two nodes stays in the cache
 
 
 @kernel
@@ -64,15 +65,17 @@ def add_mistakes(weights, votes, nodes, y, start, out):
 def _move(mass, routes, votes):
     """One layer: from the right, so that a node's mass is taken before more arrives."""
     last = len(routes) - 1
-    for back in range(last + 1):
-        node = last - back
-        zero, one = routes[node, 0], routes[node, 1]
-        own, next_, said = mass[node], mass[node + 1], votes[node]
-        for i in range(len(own)):
-            right = one if said[i] else zero
-            here = own[i]
-            next_[i] += here * right
-            own[i] = here * (1 - right)
+    for start in range(0, mass.shape[1], STRETCH):
+        rows = slice(start, min(start + STRETCH, mass.shape[1]))
+        for back in range(last + 1):
+            node = last - back
+            zero, one = routes[node, 0], routes[node, 1]
+            own, next_, said = mass[node, rows], mass[node + 1, rows], votes[node, rows]
+            for i in range(len(own)):
+                right = one if said[i] else zero
+                here = own[i]
+                next_[i] += here * right
+                own[i] = here * (1 - right)
 
 
 @kernel
