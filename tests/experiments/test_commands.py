@@ -37,7 +37,7 @@ def test_all_outputs_of_a_quick_run(made_up_papers):
     assert "QUICK VERSION, not the paper's protocol: 999/table-1" in result.stdout
     assert Path("page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
     page = Path("page.md").read_text(encoding="utf-8")
-    assert "steadyboost reproduce all --quick --docs page.md" in page
+    assert "`steadyboost reproduce 999/table-1 --quick`. Version" in page
     assert len(list(Path("out").glob("*.csv"))) == 3
     for again in (["--html", "page.html"], ["--docs", "page.md"], ["--json", "--output", "out"]):
         refused = call("reproduce", "all", "--quick", "--cached", *again)
@@ -57,6 +57,29 @@ def test_a_second_run_computes_nothing(made_up_papers, monkeypatch):
     monkeypatch.setattr("steadyboost.experiments.run.run_cells", refuse)
     assert call(*args).stdout == first.stdout
     assert isinstance(call(*args, "--fresh").exception, AssertionError)
+
+
+def test_another_machine_goes_on_from_kept_results(made_up_papers):
+    run = ["reproduce", "999/table-1", "--quick", "--jobs", "1", "--keep", "kept"]
+    assert call(*run, "--cache", "here").exit_code == 0
+    file = Path("kept/999-table-1.jsonl")
+    lines = file.read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 4
+    file.write_text("\n".join(lines[1:]) + "\n", encoding="utf-8")
+    assert "3 of 4 runs are there" in call(*run, "--cache", "there", "--cached").stdout
+    assert call(*run, "--cache", "there").exit_code == 0
+    assert len(file.read_text(encoding="utf-8").splitlines()) == 4
+
+
+def test_an_interrupt_keeps_what_was_run(made_up_papers, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    run = ["reproduce", "999/table-1", "--jobs", "1", "--keep", "kept"]
+    assert call("reproduce", "999/table-1", "--repeats", "1", "--jobs", "1").exit_code == 0
+    monkeypatch.setattr("steadyboost.experiments.run.run_cells", interrupt)
+    assert call(*run).exit_code == 130
+    assert Path("kept/999-table-1.jsonl").exists()
 
 
 def test_cached_runs_nothing(made_up_papers):
@@ -128,6 +151,7 @@ def test_data_lists_every_set(monkeypatch):
 def test_names_in_brackets_are_shown(monkeypatch):
     monkeypatch.delenv("STEADYBOOST_DATA", raising=False)
     monkeypatch.setenv("COLUMNS", "300")
+    monkeypatch.setattr("steadyboost.datasets.readers.common_folder", lambda: None)
     words = " ".join(call("data").stdout.split())
     assert "steadyboost[datasets]" in words.replace("│", " ")
 

@@ -100,13 +100,28 @@ def test_json_has_claims_and_remarks(reports):
 
 
 def test_markdown_has_numbers_and_verdicts(reports, made_up_papers):
-    page = markdown_page(reports, "steadyboost reproduce all", "Version 0, today.")
+    page = markdown_page(reports, " --repeats 3", "Version 0, today.")
+    assert "`steadyboost reproduce 999/table-1 --repeats 3`. Version 0, today." in page
     assert "| [999/table-1](#999table-1) | 1 | 1 | 1 |  |" in page
     assert re.search(r"\| iris \| \d+\.\d ± \d+\.\d.* \(5\.0 ± 1\.0\) \|", page)
     assert "- ✗ SAMME is perfect. **Does not, as far as it was run: holds in" in page
     assert "**Cannot be run: NoSuchClassifier" in page
-    empty = markdown_page([make_report(Results(tiny.experiment()))], "c", "m")
+    empty = markdown_page([make_report(Results(tiny.experiment()))], "", "m")
     assert "**Not run yet.**" in empty
+
+
+def test_markdown_keeps_sections_of_other_experiments(reports, made_up_papers):
+    whole = markdown_page(reports, "", "Version 0, today.")
+    assert markdown_page(reports[1:2], "", "Version 0, today.", whole) == whole
+    first = markdown_page(reports[:1], "", "Version 0, yesterday.")
+    assert markdown_page(reports[1:], "", "Version 0, today.", first) == whole.replace(
+        "today", "yesterday", 1
+    )
+
+
+def test_markdown_takes_nothing_from_another_page(reports, made_up_papers):
+    page = markdown_page(reports, "", "m")
+    assert markdown_page(reports, "", "m", "# Notes\n\n### 999/table-1\n\nmine\n") == page
 
 
 @pytest.fixture

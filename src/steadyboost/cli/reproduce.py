@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -27,12 +29,16 @@ Names = Annotated[
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="A small version, in minutes, marked so.")]
 Jobs = Annotated[int, typer.Option(min=0, help="Processes; 0 for one per processor.")]
-Docs = Annotated[Path | None, typer.Option(help="Write the Markdown page to this file.")]
+Docs = Annotated[Path | None, typer.Option(help="Write sections of a Markdown page to this file.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Write the tables as CSV to the output folder.")]
 Json = Annotated[bool, typer.Option("--json", help="Write all as JSON to the output folder.")]
 Output = Annotated[Path, typer.Option(help="Folder for --csv and --json; made if needed.")]
 CacheFolder = Annotated[
     Path | None, typer.Option("--cache", help="Folder of results (or $STEADYBOOST_CACHE).")
+]
+Keep = Annotated[
+    Path | None,
+    typer.Option(help="Folder of result files, one per experiment: read first, written last."),
 ]
 Repeats = Annotated[int | None, typer.Option(min=1, help="Only so many repeats or folds.")]
 Skip = Annotated[list[str] | None, typer.Option(help="Leave out a data set; may be repeated.")]
@@ -51,6 +57,7 @@ def reproduce(
     json: Json = False,
     output: Output = Path(),
     cache: CacheFolder = None,
+    keep: Keep = None,
     repeats: Repeats = None,
     skip: Skip = None,
     cached: Cached = False,
@@ -66,12 +73,12 @@ def reproduce(
     formats = ["csv"] * csv + ["json"] * json
     check_records(experiments, output, formats, force)
     session = start(experiments, cache, tuple(skip or ()), fresh)
-    if not cached:
-        run(session, jobs or os.cpu_count() or 1)
+    with kept(session, keep):
+        if not cached:
+            run(session, jobs or os.cpu_count() or 1)
     reports = list(session.reports())
     show(reports)
-    command = command_of(names, quick, repeats, skip or []) + " --cached" * cached
-    write_pages(reports, command, html, docs)
+    write_pages(reports, names, options_of(quick, repeats, skip or []), html, docs)
     write_records(reports, output, formats)
     if session.failures:
         raise Failure(f"{len(session.failures):,} runs failed; the reasons are below the tables.")
@@ -124,6 +131,24 @@ def start(
     return Session(experiments, Cache(cache or default_folder()), skipped, fresh)
 
 
+@contextmanager
+def kept(session: Session, folder: Path | None) -> Iterator[None]:
+    """Begin with the results in the folder, and add to them, also after an interrupt."""
+    if folder is None:
+        yield
+        return
+    from steadyboost.experiments.archive import Archive
+
+    archive = Archive(folder)
+    for experiment in session.experiments:
+        archive.restore(experiment, session.cache)
+    try:
+        yield
+    finally:
+        for experiment in session.experiments:
+            archive.store(experiment, session.cache)
+
+
 def run(session: Session, jobs: int) -> None:
     """Run what is waiting; an interrupt says how to go on."""
     from rich.console import Console
@@ -150,25 +175,30 @@ def show(reports: list[Report]) -> None:
         page.print()
 
 
-def command_of(names: list[str], quick: bool, repeats: int | None, skip: list[str]) -> str:
-    """The command without the folders of this machine."""
+def options_of(quick: bool, repeats: int | None, skip: list[str]) -> str:
+    """The options that change what is run."""
     options = ["--quick"] * quick + [f"--repeats {repeats}"] * bool(repeats)
-    return " ".join(["steadyboost reproduce", *names, *options, *(f"--skip {s}" for s in skip)])
+    options += [f"--skip {name}" for name in skip]
+    return "".join(f" {option}" for option in options)
 
 
-def write_pages(reports: list[Report], command: str, html: Path | None, docs: Path | None) -> None:
+def write_pages(
+    reports: list[Report], names: list[str], options: str, html: Path | None, docs: Path | None
+) -> None:
     from steadyboost import __version__
 
     made = f"Version {__version__}, {datetime.now(UTC):%Y-%m-%d}."
     if html:
         from steadyboost.experiments.report import html_page
 
+        command = f"steadyboost reproduce {' '.join(names)}{options}"
         write_whole(html, html_page(reports, f"{command} · {made}"))
         typer.echo(f"Page: {html}")
     if docs:
         from steadyboost.experiments.docs import markdown_page
 
-        write_whole(docs, markdown_page(reports, f"{command} --docs {docs}", made))
+        before = docs.read_text(encoding="utf-8") if docs.exists() else ""
+        write_whole(docs, markdown_page(reports, options, made, before))
         typer.echo(f"Page: {docs}")
 
 
