@@ -7,7 +7,15 @@ from functools import partial
 
 import numpy as np
 
-from steadyboost.trees.histogram import BLOCK, add_dense, add_labels, add_row, turn, turns_pay
+from steadyboost.trees.histogram import (
+    BLOCK,
+    add_dense,
+    add_labels,
+    add_row,
+    label_stride,
+    turn,
+    turns_pay,
+)
 from steadyboost.trees.jit import plain, shared
 from steadyboost.trees.joint import add_vectors, joint_pays, take_margins
 from steadyboost.trees.sparse_kernels import fill_sparse
@@ -22,9 +30,10 @@ def gather_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int) -> tuple
     """
     dense, size = len(bins) == 4, min(BLOCK, n_rows)
     n_bins = max(int(bins[2][0][-1]), int(bins[3][2][-1])) if dense else 0
+    n_cells = label_stride.py_func(n_bins) * n_channels
     n_pairs = size if dense and len(sums) == 3 and n_channels == 2 else 0
     return (
-        np.empty(n_bins * n_channels, dtype=np.int64),
+        np.empty(n_cells, dtype=np.int64),
         np.empty(size, dtype=np.uint32),
         np.empty(size, dtype=np.int32),
         np.empty(size, dtype=np.int64),
@@ -62,14 +71,14 @@ def fill(bins, sums, rows, n_channels, room, hist):
             strides = (np.uint64(width), np.uint64(1))
             into = out
             if turned:
-                strides = (np.uint64(1), np.uint64(n_bins))
-                into = room[0][: n_bins * width]
+                strides = (np.uint64(1), np.uint64(label_stride(n_bins)))
+                into = room[0][: label_stride(n_bins) * width]
                 into[:] = 0
             add_labels(packed, columns, own_offsets, rows, labels, added, strides, room, into)
             if joined:
                 take_margins(joint, into, offsets, width, out)
             elif turned:
-                turn(into, width, out)
+                turn(into, n_bins, width, out)
         if len(sums) == 4:
             labels, added, width, out = sums[0], sums[1], n_channels, hist
 

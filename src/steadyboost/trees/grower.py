@@ -33,6 +33,8 @@ N_NODES, N_LEAVES, N_OPEN, N_FREE, FIRST, SMALL, LARGE, FEW = range(8)
 
 STATE = 4  # its place in the room
 
+SLOTS = 4  # histograms to begin with: those of a tree of depth 4
+
 
 def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
     """Room for ``capacity`` nodes."""
@@ -65,14 +67,14 @@ class Room:
             np.empty(capacity, dtype=np.int64),
             np.empty(capacity, dtype=np.int64),
         )
-        pool = np.empty((2, int(bins[2][0][-1]) * (n_channels + counting)), dtype=np.int64)
+        pool = np.empty((SLOTS, int(bins[2][0][-1]) * (n_channels + counting)), dtype=np.int64)
         beside = (
             compact_room(bins, n_channels, few),
             search_room(n_channels),
             table_of_bins(),
             gather_room(bins, sums, n_rows, n_channels),
         )
-        self.arrays = nodes, pool, np.empty(2, dtype=np.int64), beside, state
+        self.arrays = nodes, pool, np.empty(SLOTS, dtype=np.int64), beside, state
 
     def widen(self) -> None:
         """Twice as many slots; all new ones are free (none was)."""

@@ -9,7 +9,8 @@ import numpy as np
 
 from steadyboost.trees.jit import inlined, kernel, merged, plain
 
-BLOCK = 16384
+BLOCK = 65536
+LINE = 8  # cells in a line of the cache
 FIXED_ROWS = 4096  # small enough to stay in the first-level cache
 DENSE_ROWS = 256  # whose channels stay in the first-level cache
 TURNS_PAY = 8  # additions made cheaper for each cell that has to be moved
@@ -161,13 +162,22 @@ def turns_pay(n_rows, n_features, n_cells):
     return n_rows * n_features > TURNS_PAY * n_cells
 
 
+@plain
+def label_stride(n_bins):
+    """Cells from one label to the next: an odd number of cache lines.
+
+    With a power of two the same bins of all labels would share a few sets of the cache.
+    """
+    return np.int64(LINE * (((n_bins + LINE - 1) // LINE) | 1))
+
+
 @merged
-def turn(by_label, n_channels, hist):
-    """Write a histogram that has cell ``channel * n_bins + bin`` in the usual order."""
-    n_bins = len(by_label) // n_channels
-    for c in range(n_channels):
-        for b in range(n_bins):
-            hist[b * n_channels + c] = by_label[c * n_bins + b]
+def turn(by_label, n_bins, n_channels, hist):
+    """Write a histogram that is label by label in the usual order."""
+    stride = label_stride(n_bins)
+    for b in range(n_bins):
+        for c in range(n_channels):
+            hist[b * n_channels + c] = by_label[c * stride + b]
 
 
 @inlined

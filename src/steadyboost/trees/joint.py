@@ -7,6 +7,7 @@ Sums are of integers, so nothing is lost. The bin of a joint column is
 
 import numpy as np
 
+from steadyboost.trees.histogram import label_stride
 from steadyboost.trees.jit import kernel, merged, plain
 
 MAX_WIDTH = 256  # bins of a joint column: it fits a byte
@@ -87,7 +88,7 @@ def take_margins(joint, joint_hist, offsets, n_channels, hist):
         width = offsets[feature + 1] - offsets[feature]
         first, end, step = joint_offsets[column], joint_offsets[column + 1], stride * width
         for c in range(n_channels):
-            own = joint_hist[c * joint_offsets[-1] :][first:end]
+            own = joint_hist[c * label_stride(joint_offsets[-1]) :][first:end]
             for bin_ in range(width):
                 total, place = np.int64(0), bin_ * stride
                 if stride * step < len(own):  # the longer loop is the inner one
