@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from steadyboost.trees.histogram import rounded
+
 Coloring = NDArray[np.int8]
 Affinity = NDArray[np.floating[Any]]
 
@@ -164,6 +166,14 @@ def _cuts(weights: Affinity, sides: Affinity) -> Affinity:
     return 0.25 * (weights.sum() - agreement)
 
 
+def _best(weights: Affinity, sides: Affinity) -> Affinity:
+    """The row with the largest cut: the first of those that differ by rounding.
+
+    At the start all halves of the labels tie, and machines that add up in other orders must agree.
+    """
+    return sides[rounded(_cuts(weights, sides)).argmax()]
+
+
 @lru_cache(maxsize=2)
 def _all_sides(k: int) -> Affinity:
     """List all splits of k labels, one of each complementary pair, as read-only -1/+1 rows."""
@@ -177,9 +187,8 @@ def _enumerate(weights: Affinity, rng: np.random.Generator) -> Affinity:
     """Find the best split among all; shuffled labels keep ties from favouring label order."""
     order = rng.permutation(len(weights))
     candidates = _all_sides(len(weights))
-    best = _cuts(weights[np.ix_(order, order)], candidates).argmax()
     sides = np.empty(len(weights))
-    sides[order] = candidates[best]
+    sides[order] = _best(weights[np.ix_(order, order)], candidates)
     return sides
 
 
@@ -209,7 +218,7 @@ def _goemans_williamson(weights: Affinity, rng: np.random.Generator) -> Affinity
     sides = np.where(vectors @ planes > 0.0, 1.0, -1.0).T
     starts = sides[np.argsort(_cuts(weights, sides))[-_N_STARTS:]]
     polished = np.array([_climb_with_swaps(weights, start) for start in starts])
-    return polished[_cuts(weights, polished).argmax()]
+    return _best(weights, polished)
 
 
 @dataclass(frozen=True)
