@@ -136,7 +136,7 @@ def made(cls: type[BoostingClassifier], rounds: int, seed: int) -> BoostingClass
 
 @contextmanager
 def compiling_ahead(noise: float, seed: int) -> Iterator[None]:
-    """Let a second process compile for the boosters from the last to the first meanwhile.
+    """Let a second process compile meanwhile, in another order.
 
     Compiled code is kept on disk, so that what one process has compiled the other only loads; one
     process cannot compile two functions at once.
@@ -151,9 +151,13 @@ def compiling_ahead(noise: float, seed: int) -> Iterator[None]:
 
 
 def warm_all(noise: float, seed: int) -> None:
-    """Warm up all boosters, the last first."""
+    """Warm up all boosters, the last first, but those before all that share least with the others.
+
+    These grow trees of their own.
+    """
     digits = Digits.load(noise, seed)
-    for cls in reversed(boosters().values()):
+    backwards = reversed(boosters().values())
+    for cls in sorted(backwards, key=lambda cls: "estimator" not in cls.does_without):
         warm_up(made(cls, 2, seed), digits)
 
 
