@@ -215,11 +215,14 @@ def test_warnings_of_a_method_do_not_spoil_the_table():
     assert "no edge" in shown.messages[0]
 
 
-def test_the_second_process_compiles_for_the_last_booster_first(monkeypatch):
+def test_the_second_process_begins_with_trees_of_another_kind(monkeypatch):
     warmed = []
     monkeypatch.setattr(demo, "warm_up", lambda model, digits: warmed.append(type(model)))
     demo.warm_all(0.2, 0)
-    assert warmed == [*demo.boosters().values()][::-1]
+    own, *others = warmed
+    assert own is steadyboost.SteadyBoostClassifier
+    backwards = [*demo.boosters().values()][::-1]
+    assert others == [cls for cls in backwards if cls is not own]
 
 
 def test_the_second_process_ends_with_the_first(monkeypatch):
