@@ -167,10 +167,7 @@ def _cuts(weights: Affinity, sides: Affinity) -> Affinity:
 
 
 def _best(weights: Affinity, sides: Affinity) -> Affinity:
-    """The row with the largest cut: the first of those that differ by rounding.
-
-    At the start all halves of the labels tie, and machines that add up in other orders must agree.
-    """
+    """The first row with the largest cut: at the start halves tie, however weights are added up."""
     return sides[rounded(_cuts(weights, sides)).argmax()]
 
 
