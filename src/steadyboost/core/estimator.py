@@ -199,10 +199,11 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         X, y, weights, costs, numbers = without_weightless(sample._replace(weights=weights))
         if not going_on:
             self._learn_tables(X, y)
+        table = self._encoder.encode(X)
         if learner.uses_bins and self._binner is None:
-            self._learn_bins(X, weights, workers)
+            self._learn_bins(table, weights, workers)
         indices = self._class_indices(y, "y")
-        data = self._data(self._encoder.encode(X), workers)
+        data = self._data(table, workers)
         n_columns = self.n_columns()
         return Rows(
             data,
@@ -223,9 +224,9 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         self._encoder = Encoder.learn(X, categorical_mask(X, self.categorical_features))
         self._binner: Binner | None = None
 
-    def _learn_bins(self, X: Any, weights: Any, workers: Workers) -> None:
+    def _learn_bins(self, table: Any, weights: Any, workers: Workers) -> None:
         self._binner = Binner.learn(
-            self._encoder.encode(X),
+            table,
             self._encoder.is_categorical,
             weights,
             self.max_bins,

@@ -22,8 +22,8 @@ from steadyboost.dask.quantiles import Summary
 from steadyboost.learners.prepare import (
     Binner,
     Encoder,
-    as_frame,
     count_values,
+    each_column,
     most_frequent,
     numeric_column,
     raw_column,
@@ -175,14 +175,13 @@ def columns_of(sample: Sample, categorical: np.ndarray) -> list[Column]:
     """The columns of rows to train on."""
     if issparse(sample.X):
         return _sparse_columns(sample)
-    frame = as_frame(sample.X)
     columns = []
-    for f, is_categorical in enumerate(categorical.tolist()):
+    for values, is_categorical in zip(each_column(sample.X), categorical.tolist(), strict=True):
         if is_categorical:
-            counts = count_values(raw_column(sample.X, frame, f))
+            counts = count_values(raw_column(values))
             columns.append(Column(counts, counts.total() < len(sample.y)))
             continue
-        numbers = np.asarray(numeric_column(sample.X, frame, f), dtype=np.float64)
+        numbers = np.asarray(numeric_column(values), dtype=np.float64)
         known = ~np.isnan(numbers)
         weights = None if sample.weights is None else sample.weights[known]
         columns.append(Column(Summary.of(numbers[known], weights), not known.all()))

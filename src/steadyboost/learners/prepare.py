@@ -1,7 +1,7 @@
 """From what a user passes as ``X`` to numbers, and from numbers to bins. Done once per fit."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -103,12 +103,13 @@ class Encoder:
 
     @classmethod
     def learn(cls, X: Any, mask: np.ndarray) -> "Encoder":
-        frame = as_frame(X)
         _refuse_sparse(X, mask)
+        if not mask.any():
+            return cls([None] * len(mask))
         return cls(
             [
-                most_frequent(count_values(raw_column(X, frame, f))) if mask[f] else None
-                for f in range(len(mask))
+                most_frequent(count_values(raw_column(column))) if categorical else None
+                for column, categorical in zip(each_column(X), mask, strict=True)
             ]
         )
 
@@ -123,16 +124,13 @@ class Encoder:
 
     def encode(self, X: Any) -> Any:
         """A numeric (n, features) array; ``X`` itself where it is one already, or sparse."""
-        frame = as_frame(X)
         _refuse_sparse(X, self.is_categorical)
-        if frame is None and not self.is_categorical.any():
+        if as_frame(X) is None and not self.is_categorical.any():
             return X
         out = np.empty((len(X), len(self.categories)), dtype=np.float64)
-        for f, kept in enumerate(self.categories):
+        for f, (column, kept) in enumerate(zip(each_column(X), self.categories, strict=True)):
             out[:, f] = (
-                numeric_column(X, frame, f)
-                if kept is None
-                else _codes(raw_column(X, frame, f), kept)
+                numeric_column(column) if kept is None else _codes(raw_column(column), kept)
             )
         return out
 
@@ -146,28 +144,36 @@ def _refuse_sparse(X: Any, categorical: np.ndarray) -> None:
         )
 
 
-def raw_column(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
+def each_column(X: Any) -> Iterable[Any]:
+    """The columns of a data frame or an array."""
+    frame = as_frame(X)
+    return X.T if frame is None else frame.iter_columns()
+
+
+def raw_column(column: Any) -> np.ndarray:
     """The values of a categorical column."""
-    return X[:, f] if frame is None else categories_of(frame[:, f])
+    return categories_of(column) if isinstance(column, nw.Series) else column
 
 
-def numeric_column(X: Any, frame: nw.DataFrame | None, f: int) -> np.ndarray:
+def numeric_column(column: Any) -> np.ndarray:
     """A column as numbers."""
-    if frame is None:
-        return X[:, f]
-    series = frame[:, f]
+    if not isinstance(column, nw.Series):
+        return column
+    kind = column.dtype
     try:
-        if series.dtype.is_temporal():
+        if kind.is_temporal():
             raise TypeError("dates and durations have no natural unit")
-        numbers = series.cast(nw.Float64).to_numpy()
+        numbers = column.to_numpy()
+        if numbers.dtype.kind not in "fiu":
+            numbers = column.cast(nw.Float64).to_numpy()
     except Exception as error:
         raise ValueError(
-            f"Column {series.name!r} has type {series.dtype} and cannot be read as numbers; "
+            f"Column {column.name!r} has type {kind} and cannot be read as numbers; "
             "list it in categorical_features, or convert it."
         ) from error
     if np.isinf(numbers).any():
         raise ValueError(
-            f"Column {series.name!r} of X contains infinity; replace it by a number or a gap."
+            f"Column {column.name!r} of X contains infinity; replace it by a number or a gap."
         )
     return numbers
 
