@@ -129,9 +129,7 @@ class Encoder:
             return X
         out = np.empty((len(X), len(self.categories)), dtype=np.float64)
         for f, (column, kept) in enumerate(zip(each_column(X), self.categories, strict=True)):
-            out[:, f] = (
-                numeric_column(column) if kept is None else _codes(raw_column(column), kept)
-            )
+            out[:, f] = numeric_column(column) if kept is None else _codes(raw_column(column), kept)
         return out
 
 
