@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyboost.trees.jit import inlined, merged, plain, standing
+from steadyboost.trees.jit import inlined, plain, standing
 
 MAX_BINS = 255
 GRID = 1024  # cells that narrow down where a value falls
@@ -110,7 +110,7 @@ def _cell_of(value, grid):
     return np.int64(place if place < GRID - 1 else GRID - 1.0)
 
 
-@merged
+@plain
 def _learn_grid(cuts, n_cuts, before):
     """Write how many cuts are in earlier cells; the grid, and the steps that a search takes then.
 
@@ -133,7 +133,7 @@ def _learn_grid(cuts, n_cuts, before):
     return grid, steps
 
 
-@merged
+@plain
 def _assign(values, cuts, n_cuts, before, grid, steps, counts, out):
     """Write ``#{cuts < v}`` for each value, one more than all for NaN; whether there was any.
 

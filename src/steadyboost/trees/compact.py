@@ -11,7 +11,7 @@ import numpy as np
 
 from steadyboost.trees.criteria import mass_of
 from steadyboost.trees.histogram import add_row
-from steadyboost.trees.jit import merged, plain
+from steadyboost.trees.jit import plain
 from steadyboost.trees.splitting import SET_WORDS, contains, has_categories, include
 
 BINS_PER_ROW = 1  # from which on the bins of a node are numbered anew
@@ -38,7 +38,7 @@ def compact_room(bins: tuple, n_channels: int, few: int) -> tuple:
     )
 
 
-@merged
+@plain
 def _number_bins(words, shift, rows, first, room):
     """Number the bins of rows from ``first`` on; the next number, and the last bin."""
     codes, seen, place = room[2], room[3], room[4]
@@ -55,7 +55,7 @@ def _number_bins(words, shift, rows, first, room):
     return cell, high
 
 
-@merged
+@plain
 def _add_rows(words, shift, rows, sums, n_channels, room):
     hist, counts, place = room[0], room[1], room[4]
     for k in range(len(rows)):
@@ -92,7 +92,7 @@ def fill_compact(bins, sums, rows, n_channels, room):
     return cell * (n_channels + 1)
 
 
-@merged
+@plain
 def restore_bins(bins, feature, left_sums, total, criterion, room, left_set):
     """Turn a set of cells that go left into one of bins.
 

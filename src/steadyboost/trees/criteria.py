@@ -22,7 +22,7 @@ A *rule* is (criterion, min_mass, min_count) for the first three, which are of c
 
 import numpy as np
 
-from steadyboost.trees.jit import merged, plain
+from steadyboost.trees.jit import plain
 
 GINI, ENTROPY, ERROR, EDGE, NEWTON, MAX_EDGE, NORM = range(7)
 TIE_SHARE = 1 / 1024
@@ -38,7 +38,7 @@ def mass_of(sums, criterion):
     return mass
 
 
-@merged
+@plain
 def _class_score(sums, mass, criterion):
     score = 0.0
     if criterion == GINI:
@@ -56,7 +56,7 @@ def _class_score(sums, mass, criterion):
     return score
 
 
-@merged
+@plain
 def _channel_score(sums, criterion, l2):
     if criterion in (EDGE, MAX_EDGE):
         top, edges = sums[0], np.int64(0)

@@ -22,7 +22,7 @@ import numpy as np
 from steadyboost.trees.compact import compact_room, few_rows, fill_compact, restore_bins
 from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.filling import fill, fill_few, gather_room, subtract
-from steadyboost.trees.jit import merged, plain, shared, standing
+from steadyboost.trees.jit import plain, shared, standing
 from steadyboost.trees.sending import send_rows, table_of_bins
 from steadyboost.trees.splitting import SET_WORDS, find_split, gain_of, search_room
 
@@ -99,7 +99,7 @@ def may_split(total, depth, n_leaves, criterion, limits):
     return n_present > 1
 
 
-@merged
+@plain
 def _next_open(open_nodes, n_open, gain, best_first):
     """Take the node to split next off the list: the largest gain, or depth first."""
     place = n_open - 1
@@ -126,7 +126,7 @@ def add_children(tree, node, left, left_sums):
             totals[child, c] = totals[node, c] - left_sums[c] if side else left_sums[c]
 
 
-@merged
+@plain
 def _fill_leaves(tree, n_nodes, span, rows, node_of_row):
     for node in range(n_nodes):
         if tree[0][node] < 0:
@@ -139,7 +139,7 @@ _may_split, _add_children = may_split.bare, add_children.bare
 _gain_of, _subtract, _fill = gain_of.bare, subtract.bare, fill.bare
 
 
-@merged
+@plain
 def _add_up_new(bins, sums, rows, few, rule, limits, tree, span, slot, pool, free, gather, state):
     """Histograms of the nodes that were added last; whether there was a free slot, if it takes one.
 
@@ -163,7 +163,7 @@ def _add_up_new(bins, sums, rows, few, rule, limits, tree, span, slot, pool, fre
     return True
 
 
-@merged
+@plain
 def _search_node(bins, sums, rows, few, hist, compact, search, total, rule, left_set, left_sums):
     """The gain of a node's best split and its feature; by the bins of its rows where these are few.
 
@@ -179,7 +179,7 @@ def _search_node(bins, sums, rows, few, hist, compact, search, total, rule, left
     return _gain_of(score, total, rule), feature
 
 
-@merged
+@plain
 def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, free, room, state):
     """Look for splits of the nodes that were added last; those that have one are open."""
     left_sets, totals, gain, depth = tree[2], tree[3], tree[4], tree[5]
@@ -201,7 +201,7 @@ def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, fr
             slot[node] = -1
 
 
-@merged
+@plain
 def _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, goes_left, state):
     """Split an open node."""
     left_sums, split_on, slot, open_nodes = nodes
@@ -219,7 +219,7 @@ def _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, goe
     slot[state[SMALL]], slot[state[LARGE]] = -1, slot[node]
 
 
-@merged
+@plain
 def _begin(slot, free, state):
     """The root is its own smaller child."""
     for node in range(len(slot)):

@@ -7,7 +7,7 @@ sums) it adds a vector.
 
 import numpy as np
 
-from steadyboost.trees.jit import inlined, kernel, merged, plain
+from steadyboost.trees.jit import inlined, kernel, plain
 
 BLOCK = 65536
 LINE = 8  # cells in a line of the cache
@@ -110,7 +110,7 @@ def _add_four(words, labels, weights, n, offsets, bin_stride, label_stride, hist
         hist[base3 + (word >> np.uint64(24)) * bin_stride + label] += weight
 
 
-@merged
+@plain
 def _add_listed(column, rows, labels, weights, offsets, label_stride, hist):
     """As ``_add_four`` of listed rows, where bins are neighbours."""
     base0, base1 = np.uint64(offsets[0]), np.uint64(offsets[1])
@@ -135,7 +135,7 @@ def _add_one(words, shift, labels, weights, n, base, bin_stride, label_stride, h
         hist[base + bin_ * bin_stride + np.uint64(labels[j]) * label_stride] += weights[j]
 
 
-@merged
+@plain
 def _add_group(words, features, at, labels, weights, n, offsets, strides, hist):
     """Add the features of one group of four; returns the place of the next group's first."""
     group = features[at] >> 2
@@ -171,7 +171,7 @@ def label_stride(n_bins):
     return np.int64(LINE * (((n_bins + LINE - 1) // LINE) | 1))
 
 
-@merged
+@plain
 def turn(by_label, n_bins, n_channels, hist):
     """Write a histogram that is label by label in the usual order."""
     stride = label_stride(n_bins)
@@ -192,7 +192,7 @@ def add_row(sums, row, cell, n_channels, hist, counts):
         counts[cell] += sums[-2][row]
 
 
-@merged
+@plain
 def add_labels(packed, features, offsets, rows, labels, weights, strides, room, hist):
     """Add rows that have one label and one weight each; strides are those of bins and labels.
 

@@ -8,13 +8,15 @@ from typing import Any
 
 from numba import njit
 
+from steadyboost.trees.compiler import KernelCompiler, PartCompiler
+
 # No kernel is passed to another as an argument, so none needs the wrapper for that.
 _all: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-_cached = {**_all, "cache": True}
+_cached = {**_all, "cache": True, "pipeline_class": KernelCompiler}
 kernel = njit(**_cached)
 
-# Called by kernels only: without the wrapper that Python needs, these compile in half the time.
-_bare = {**_all, "no_cpython_wrapper": True}
+# Called by kernels only.
+_bare = {**_all, "no_cpython_wrapper": True, "pipeline_class": PartCompiler}
 _counting, _plain = {**_bare, "_nrt": True}, {**_bare, "_nrt": False}
 inner = njit(**_counting)
 
@@ -27,9 +29,6 @@ standing = njit(**{**_cached, "_nrt": False})
 
 # So, too, and small and in the innermost loops, where array arguments cost more than the work.
 inlined = njit(forceinline=True, **_plain)
-
-# So, too, and called in one place: a level less to compile. Not for what tells tuples by length.
-merged = njit(inline="always", **_plain)
 
 
 def shared(function: Any, inside: Any = inner) -> Any:

@@ -8,7 +8,7 @@ Sums are of integers, so nothing is lost. The bin of a joint column is
 import numpy as np
 
 from steadyboost.trees.histogram import label_stride
-from steadyboost.trees.jit import kernel, merged, plain
+from steadyboost.trees.jit import kernel, plain
 
 MAX_WIDTH = 256  # bins of a joint column: it fits a byte
 MAX_CELLS = 4096  # bins times channels: a histogram of several such columns stays in the cache
@@ -70,7 +70,7 @@ def pays(n_rows: int, n_saved: int, n_cells: int) -> bool:
     return n_rows * n_saved > PAYS * n_cells
 
 
-@merged
+@plain
 def joint_pays(joint, n_rows, n_features, n_channels):
     """Whether to use joint columns for so many rows."""
     _, columns, offsets, members = joint
@@ -79,7 +79,7 @@ def joint_pays(joint, n_rows, n_features, n_channels):
     return n_rows * (n_features - len(columns)) > PAYS * offsets[-1] * n_channels
 
 
-@merged
+@plain
 def take_margins(joint, joint_hist, offsets, n_channels, hist):
     """Add up histograms of single columns from those of joint ones, which are label by label."""
     _, _, joint_offsets, members = joint

@@ -25,7 +25,8 @@ def _add_leaves(packed, trees, starts, columns, values, scratch, scores):
         for t in range(len(depth)):
             own = slice(starts[t, 0], starts[t + 1, 0])
             tree = (feature[own], children[own], left_set[own], np.int64(depth[t]))
-            nodes = find_places(packed, start, stop, tree, number[own], scratch)
+            few = find_places(packed, start, stop, tree, number[own], scratch)
+            nodes = scratch[1] if few else number[own]
             first, width = columns[t]
             table = values[starts[t, 1] : starts[t + 1, 1]]
             for c in range(width):

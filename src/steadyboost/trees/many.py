@@ -9,7 +9,7 @@ import numpy as np
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import N_NODES, STATE, Room, empty_tree, go_on
 from steadyboost.trees.histogram import rounded, to_fixed_point
-from steadyboost.trees.jit import merged, standing
+from steadyboost.trees.jit import plain, standing
 from steadyboost.trees.prediction import CHUNK, find_places, scratch_for_places
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import GrownTree, Growth, one_by_one
@@ -17,7 +17,7 @@ from steadyboost.trees.tree import GrownTree, Growth, one_by_one
 MANY_CELLS = 4_000_000  # of rows and tree nodes that a stretch of trees works on
 
 
-@merged
+@plain
 def _fix(weights, labels, total, out, sums):
     """As fix_weights, for labels 0 and 1: vector instructions. How many rows weigh anything."""
     to_fixed_point(weights, total, out)
@@ -30,7 +30,7 @@ def _fix(weights, labels, total, out, sums):
     return n_rows
 
 
-@merged
+@plain
 def _list_rows(fixed, n_rows, rows):
     """The numbers of the rows that weigh anything."""
     at = 0
@@ -39,7 +39,7 @@ def _list_rows(fixed, n_rows, rows):
         at += fixed[i] > 0 or n_rows == len(fixed)
 
 
-@merged
+@plain
 def _close(tree, vote):
     """Let leaves point to themselves, as in a finished tree; a node votes for its heavier class.
 
@@ -106,7 +106,8 @@ def _vote(packed, start, feature, forest, depths, ends, scratch, votes):
                 continue
             own = slice(0, ends[j, 0])
             tree = (feature[j, own], children[j, own], left_set[j, own], depths[j])
-            table = find_places(packed, first, stop, tree, vote[j, own], scratch)
+            few = find_places(packed, first, stop, tree, vote[j, own], scratch)
+            table = scratch[1] if few else vote[j, own]
             for k in range(stop - first):
                 votes[j, start + first + k] = table[np.uint64(places[k])]
 

@@ -8,7 +8,7 @@ many rows at a time, without a branch.
 
 import numpy as np
 
-from steadyboost.trees.jit import inlined, merged, plain, standing
+from steadyboost.trees.jit import inlined, plain, standing
 from steadyboost.trees.splitting import SET_WORDS, contains
 
 FEW_LEAVES = 8  # of which a set fits one byte
@@ -37,7 +37,7 @@ def _walk(packed, start, stop, tree, places):
         places[np.uint64(i - start)] = node
 
 
-@merged
+@plain
 def _describe(left_set):
     """A set of bins as (end, other): the bins below ``end``, and one more, 256 if none.
 
@@ -134,14 +134,18 @@ def _sift(packed, start, stop, tree, values, scratch):
             places[j] = _first_of(places[j])
 
 
-@merged
+@plain
 def find_places(packed, start, stop, tree, values, scratch):
-    """Where rows end, as places of the array that is returned: the ``values`` of the leaves."""
-    if len(values) < 2 * MOST_LEAVES:
+    """Where rows end: as places in ``scratch[1]``, which has the ``values`` of the leaves.
+
+    Or in ``values`` itself, if there are many leaves: whether there are few.
+    """
+    few = len(values) < 2 * MOST_LEAVES
+    if few:
         _sift(packed, start, stop, tree, values, scratch)
-        return scratch[1]
-    _walk(packed, start, stop, tree, scratch[0])
-    return values
+    else:
+        _walk(packed, start, stop, tree, scratch[0])
+    return few
 
 
 def scratch_for_places() -> tuple[np.ndarray, ...]:
@@ -159,7 +163,8 @@ def apply(packed, tree, nodes, scratch, out):
     places = scratch[0]
     for start in range(0, packed.shape[1], CHUNK):
         stop = min(start + CHUNK, packed.shape[1])
-        leaves = find_places(packed, start, stop, tree, nodes, scratch)
+        few = find_places(packed, start, stop, tree, nodes, scratch)
+        leaves = scratch[1] if few else nodes
         for j in range(stop - start):
             out[start + j] = leaves[np.uint64(places[j])]
 
@@ -192,7 +197,8 @@ def add_trees(packed, trees, starts, tables, one_each, scratch, scores):
         for t in range(len(depth)):
             own = slice(starts[t, 0], starts[t + 1, 0])
             tree = (feature[own], children[own], left_set[own], np.int64(depth[t]))
-            votes = find_places(packed, start, stop, tree, vote[own], scratch)
+            few = find_places(packed, start, stop, tree, vote[own], scratch)
+            votes = scratch[1] if few else vote[own]
             table = tables[starts[t, 1] : starts[t + 1, 1]]
             _add_chunk(scratch[0], votes, table, one_each, scores[start:stop])
 

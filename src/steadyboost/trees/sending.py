@@ -6,7 +6,7 @@ set of bins says of each.
 
 import numpy as np
 
-from steadyboost.trees.jit import inner, kernel, merged, plain
+from steadyboost.trees.jit import inner, kernel, plain
 from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.splitting import SET_WORDS
 
@@ -20,7 +20,7 @@ def _unpack(left_set, goes_left):
             goes_left[32 * word + b] = (left_set[word] >> np.uint32(b)) & np.uint32(1)
 
 
-@merged
+@plain
 def _partition(packed, feature, left_set, rows, scratch, goes_left):
     """Reorder ``rows`` so that those that go left come first, both in ascending order.
 
@@ -44,7 +44,7 @@ def _partition(packed, feature, left_set, rows, scratch, goes_left):
     return np.int64(n_left)
 
 
-@merged
+@plain
 def _settle(packed, feature, left_set, rows, left_node, node_of_row, goes_left):
     """Send rows to two leaves, ``left_node`` and the next: no need to reorder them any more."""
     _unpack(left_set, goes_left)
@@ -75,7 +75,7 @@ def settle(packed, feature, left_set, rows, left_node, node_of_row):
     _settle(packed, feature, left_set, rows, left_node, node_of_row, _new_table())
 
 
-@merged
+@plain
 def _send(packed, place, left_set, rows, scratch, left, at_limit, node_of_row, goes_left):
     """Send rows to the nodes ``left`` and the next; how many go left, if they may split again."""
     if at_limit:

@@ -15,12 +15,12 @@ from steadyboost.trees.criteria import (
     mass_of,
     score_of,
 )
-from steadyboost.trees.jit import inlined, inner, kernel, merged, plain, shared
+from steadyboost.trees.jit import inlined, inner, kernel, plain, shared
 
 SET_WORDS = 8  # 256 bits: one per bin
 
 
-@merged
+@plain
 def _score_sides(left, right, total, rule):
     """Masses of both sides and the sum of their scores, for any criterion."""
     criterion = rule[0]
@@ -75,7 +75,7 @@ def contains(left_set, bin_):
     return np.int64((left_set[bin_ >> 5] >> np.uint32(bin_ & 31)) & np.uint32(1))
 
 
-@merged
+@plain
 def _write_set(order, length, left_set):
     """The first bins of the order as a set."""
     for word in range(SET_WORDS):
@@ -111,7 +111,7 @@ def _order_bins(hist, base, shape, categorical, feature, missing_first, total, c
     return number_bins(n_bins, missing_first, order)
 
 
-@merged
+@plain
 def _scan_two(hist, base, n_bins, missing_first, total, min_mass, best_score):
     """As a pass of _search for GINI and two channels: the best score, and how many bins move.
 
@@ -145,7 +145,7 @@ def _scan_two(hist, base, n_bins, missing_first, total, min_mass, best_score):
     return best_score, length
 
 
-@merged
+@plain
 def _search(hist, features, layout, total, total_count, rule, order, sides, left_set):
     """Best split over ``features``: (score of both sides, feature or -1, with its left set).
 
@@ -221,7 +221,7 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
     return best_score, best_feature
 
 
-@merged
+@plain
 def send_absent(hist, shape, left_sums, total, criterion, left_set):
     """Bins that the node has not seen (missing values, categories) follow the heavier side."""
     n_bins, has_missing, categorical = shape
@@ -233,7 +233,7 @@ def send_absent(hist, shape, left_sums, total, criterion, left_set):
             include(b, left_set)
 
 
-@merged
+@plain
 def _total(counts, offsets, feature):
     """Rows in the node: any one feature's counts add up to it."""
     total = np.int64(0)

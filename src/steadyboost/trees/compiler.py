@@ -1,0 +1,86 @@
+"""numba's compiler, less what takes time and changes nothing.
+
+By itself numba optimises and translates a function that others call, then does both again for
+each of its callers, and for theirs. Here this is done once, for the kernel that Python calls.
+"""
+
+import gc
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import CompilerBase, DefaultPassBuilder
+
+
+class _Part(JITCodeLibrary):
+    """The code of a function that is called by compiled code only, as numba wrote it."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        module.data_layout = self._codegen._data_layout
+
+    def finalize(self) -> None:
+        for function in self._final_module.functions:
+            if not function.is_declaration:
+                function.linkage = "linkonce_odr"  # several callers may bring it along
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+    def _called(self, found: list[JITCodeLibrary]) -> list[JITCodeLibrary]:
+        """Add all that this one needs, over any number of calls."""
+        for library in self._linking_libraries:
+            if library not in found:
+                found.append(library)
+                if isinstance(library, _Part):
+                    library._called(found)
+        return found
+
+    def _get_module_for_linking(self) -> Any:
+        self._ensure_finalized()
+        if self._shared_module is None:
+            whole = self._final_module.clone()
+            for library in self._called([]):
+                part = isinstance(library, _Part)
+                own = library._final_module if part else library._get_module_for_linking()
+                whole.link_in(own, preserve=True)
+            self._shared_module = whole
+        return self._shared_module
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """None: it is part of its callers."""
+        self._ensure_finalized()
+        return 0
+
+    @property
+    def codegen(self) -> Any:
+        return self
+
+    def set_env(self, name: str, environment: Any) -> None:
+        """Nothing to set: what has no address cannot be called by Python."""
+
+
+class KernelCompiler(CompilerBase):
+    """Compiles what Python calls.
+
+    Garbage is not collected meanwhile: there is little, and numba's structures are large, so that
+    looking for it takes a tenth of the time.
+    """
+
+    def define_pipelines(self) -> list[Any]:
+        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+
+    def _compile_core(self) -> Any:
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            return super()._compile_core()
+        finally:
+            if collecting:
+                gc.enable()
+
+
+class PartCompiler(KernelCompiler):
+    """Compiles what other compiled code calls."""
+
+    def define_pipelines(self) -> list[Any]:
+        state = self.state
+        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
+        return super().define_pipelines()
