@@ -273,7 +273,6 @@ class SteadyBoostClassifier(BoostingClassifier):
         ``proba`` is the distribution of the true label by the features, ``posterior`` by the
         given label, too.
         """
-        assert rows.numbers is not None
         n, own = rows.n_passed, posterior[np.arange(len(rows)), rows.y]
         self.label_scores_ = np.full(n, np.nan)
         self.label_scores_[rows.numbers] = own

@@ -162,7 +162,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         X = check_table(self, X, reset=not going_on)
         labels = check_labels(y, X, self.takes_label_sets)
         weights, costs = check_weights(sample_weight, X), self.check_costs(costs, labels)
-        sample = Sample(X, labels, weights, costs, np.arange(len(labels), dtype=np.int32))
+        sample = Sample(X, labels, weights, costs)
         learner = self._learner()
         if not going_on:
             self._seed = seed_from(self.random_state)

@@ -23,7 +23,7 @@ class Sample(NamedTuple):
     """Checked rows, their labels and weights (None: all equal), and costs of labels, if any.
 
     Labels are (n,), or (n, labels) with 1 where a row has the label. ``numbers`` are the rows'
-    places in what the user passed.
+    places in what the user passed, None if these are all of it.
     """
 
     X: Any
@@ -31,6 +31,11 @@ class Sample(NamedTuple):
     weights: np.ndarray | None
     costs: np.ndarray | None = None
     numbers: np.ndarray | None = None
+
+    def take(self, rows: np.ndarray) -> "Sample":
+        """The listed rows."""
+        numbers = rows if self.numbers is None else self.numbers[rows]
+        return Sample(*take_rows(rows, *self[:-1]))._replace(numbers=numbers)
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
@@ -116,7 +121,7 @@ def without_weightless(sample: Sample) -> Sample:
     """The rows that weigh anything."""
     if sample.weights is None or sample.weights.all():
         return sample
-    return Sample(*take_rows(np.flatnonzero(sample.weights), *sample))
+    return sample.take(np.flatnonzero(sample.weights))
 
 
 def split_off(y: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -153,7 +158,7 @@ def set_aside(sample: Sample, fraction: float, seed: int) -> tuple[Sample, Sampl
             "early_stopping=True found no row to set aside: each class has to keep one. "
             "Pass X_val and y_val, or early_stopping=False."
         )
-    return Sample(*take_rows(train, *sample)), Sample(*take_rows(held, *sample))
+    return sample.take(train), sample.take(held)
 
 
 def class_indices(y: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:

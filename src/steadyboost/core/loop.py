@@ -175,6 +175,7 @@ class Boosting:
 
     def ask_all(self, round_: Round) -> bool:
         """A round of each problem that is not over; whether none is left."""
+        self.last_votes = None  # whoever wanted the scores has asked: there is room for the next
         n_problems, left = len(self.problems), self.open_problems()
         rounds = [round_.of(p) for p in left] if n_problems > 1 else [round_]
         pairs = [(self.problems[p], own) for p, own in zip(left, rounds, strict=True)]

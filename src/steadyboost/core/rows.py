@@ -102,13 +102,13 @@ class Rows:
         """``n_outputs`` columns of scores, one per class by default; or ``scores``, by block.
 
         ``costs``, where a booster is given any: what each label costs in each row. ``numbers``:
-        the rows' places among the ``n_passed`` that the user passed.
+        the rows' places among the ``n_passed`` that the user passed, None if these are all.
         """
         y = y.astype(np.int32, copy=False)  # as trees want it
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
         self.n_outputs = n_classes if n_outputs is None else n_outputs
         self.sample_weight, self.costs = weights, costs
-        self.numbers, self.n_passed = numbers, len(y)
+        self.numbers, self.n_passed = slice(None) if numbers is None else numbers, len(y)
         self.catch_up: Callable[[], None] = nothing_waits
         self.late: Late | None = None
         self.lowest = -np.inf  # no weight has a logarithm below this

@@ -145,7 +145,7 @@ class Cut:
         kept = sample_of(booster, number, y, weights)
         if self.held is not None:
             chosen = np.flatnonzero(self.held == held)
-            kept = Sample(*take_rows(chosen, *kept))
+            kept = kept.take(chosen)
         if self.labels is not None and self.class_weights is not None and not held:
             by_class = self.class_weights[np.searchsorted(self.labels, kept.y)]
             kept = kept._replace(
