@@ -1,0 +1,95 @@
+"""Functions inside kernels are parts of them."""
+
+import gc
+
+import numpy as np
+import pytest
+from numba import njit
+from numba.core.errors import TypingError
+
+from steadyboost.trees.compiler import KernelCompiler, PartCompiler
+
+part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler)
+kernel = njit(pipeline_class=KernelCompiler)
+
+
+@part
+def _add_one(values):
+    for i in range(len(values)):
+        values[i] += 1
+
+
+@part
+def _add_two(values):
+    _add_one(values)
+    _add_one(values)
+
+
+@part
+def _add_three(values):
+    _add_two(values)
+    _add_one(values)
+
+
+@part
+def _copied(values):
+    return values + 0.5
+
+
+@part
+def _fails(value):
+    return value.no_such_thing
+
+
+def compiled(function):
+    """A kernel of its own, compiled anew."""
+    return kernel(lambda values: function(values))
+
+
+@pytest.fixture(autouse=True)
+def collecting():
+    yield
+    gc.enable()
+
+
+def test_parts_may_call_the_same_part():
+    @kernel
+    def both(values):
+        _add_two(values)
+        _add_three(values)
+        _add_one(values)
+
+    values = np.zeros(4)
+    both(values)
+    np.testing.assert_array_equal(values, 6)
+
+
+def test_kernels_may_share_a_part():
+    values = np.zeros(4)
+    for _ in range(2):
+        compiled(_add_three)(values)
+    np.testing.assert_array_equal(values, 6)
+
+
+def test_a_part_may_be_compiled_for_several_types():
+    for dtype in (np.float32, np.int64, np.float64):
+        values = np.zeros(4, dtype=dtype)
+        compiled(_add_two)(values)
+        np.testing.assert_array_equal(values, 2)
+
+
+def test_parts_may_allocate():
+    np.testing.assert_array_equal(compiled(_copied)(np.zeros(3)), 0.5)
+
+
+@pytest.mark.parametrize("collects", [True, False])
+def test_garbage_is_collected_afterwards_as_before(collects):
+    (gc.enable if collects else gc.disable)()
+    compiled(_add_one)(np.zeros(1))
+    assert gc.isenabled() == collects
+
+
+def test_garbage_is_collected_after_an_error():
+    with pytest.raises(TypingError, match="no_such_thing"):
+        compiled(_fails)(np.zeros(1))
+    assert gc.isenabled()
