@@ -9,6 +9,12 @@ from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler_machinery import PassManager
+from numba.core.typed_passes import InlineOverloads, NopythonRewrites
+from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, LiteralUnroll
+
+# What these look for is not in functions that allocate nothing, or is as good without them.
+LEFT_OUT = (InlineClosureLikes, InlineInlinables, InlineOverloads, LiteralUnroll, NopythonRewrites)
 
 
 class _Part(JITCodeLibrary):
@@ -83,4 +89,12 @@ class PartCompiler(KernelCompiler):
     def define_pipelines(self) -> list[Any]:
         state = self.state
         state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
-        return super().define_pipelines()
+        (usual,) = super().define_pipelines()
+        if state.flags.nrt:
+            return [usual]
+        passes = PassManager("part")
+        for one, why in usual.passes:
+            if one not in LEFT_OUT:
+                passes.add_pass(one, why)
+        passes.finalize()
+        return [passes]

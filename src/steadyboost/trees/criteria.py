@@ -8,8 +8,8 @@ GINI      sum v_c^2 / m                 decrease of the weighted Gini impurity
 ENTROPY   sum v_c ln(v_c / m)           decrease of the weighted entropy (nats)
 ERROR     max v_c                       decrease of the weighted error
 EDGE      sum |v_c|, last channel m     signed edges: AdaBoost.M2 and .MH votes
-NEWTON    v_0^2 / (v_1 + l2), m = v_1   gradient and Hessian sums
 MAX_EDGE  max v_c, last channel m       signed edges where a leaf names one label
+NEWTON    v_0^2 / (v_1 + l2), m = v_1   gradient and Hessian sums
 NORM      sqrt(sum v_c^2), last m       signed edges where a leaf names a vector
 ========  ============================  ==========================================
 
@@ -24,7 +24,7 @@ import numpy as np
 
 from steadyboost.trees.jit import plain
 
-GINI, ENTROPY, ERROR, EDGE, NEWTON, MAX_EDGE, NORM = range(7)
+GINI, ENTROPY, ERROR, EDGE, MAX_EDGE, NEWTON, NORM = range(7)
 TIE_SHARE = 1 / 1024
 
 
@@ -58,7 +58,7 @@ def _class_score(sums, mass, criterion):
 
 @plain
 def _channel_score(sums, criterion, l2):
-    if criterion in (EDGE, MAX_EDGE):
+    if criterion <= MAX_EDGE:
         top, edges = sums[0], np.int64(0)
         for c in range(len(sums) - 1):
             top = sums[c] if sums[c] > top else top

@@ -28,7 +28,7 @@ def _score_sides(left, right, total, rule):
         right[c] = total[c] - left[c]
     left_mass = mass_of(left, criterion)
     right_mass = mass_of(right, criterion)
-    if criterion in (ERROR, EDGE, MAX_EDGE):  # integers, so that equal splits tie
+    if ERROR <= criterion <= MAX_EDGE:  # integers, so that equal splits tie
         on_left, on_right, edges = left[0], right[0], np.int64(0)
         for c in range(len(total) - (criterion != ERROR)):
             on_left = left[c] if left[c] > on_left else on_left
