@@ -230,7 +230,7 @@ def _begin(slot, free, state):
     state[FIRST], state[SMALL], state[LARGE] = 0, 0, 0
 
 
-@standing
+@partial(shared, inside=plain, outside=standing)
 def go_on(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room):
     """Begin or go on with a tree: its number of nodes, or 0 if it needs a wider room to go on.
 

@@ -31,8 +31,8 @@ standing = njit(**{**_cached, "_nrt": False})
 inlined = njit(forceinline=True, **_plain)
 
 
-def shared(function: Any, inside: Any = inner) -> Any:
+def shared(function: Any, inside: Any = inner, outside: Any = kernel) -> Any:
     """A kernel that other kernels call too: these take ``.bare``, which compiles in less time."""
-    dispatcher: Any = kernel(function)
+    dispatcher: Any = outside(function)
     dispatcher.bare = inside(function)
     return dispatcher

@@ -14,6 +14,8 @@ from steadyboost.trees.prediction import CHUNK, find_places, scratch_for_places
 from steadyboost.trees.sharded import Run
 from steadyboost.trees.tree import GrownTree, Growth, one_by_one
 
+_go_on = go_on.bare  # as called from kernels
+
 MANY_CELLS = 4_000_000  # of rows and tree nodes that a stretch of trees works on
 
 
@@ -82,7 +84,7 @@ def _grow_stretch(
         own = (rule[0], max(np.int64(1), np.int64(least * mass * (1 - 1e-9))), rule[2])
         tree = (feature[j], children[j], left_set[j], totals[j], gain[j], depth[j])
         added = (own_labels, fixed, counted, same_label)
-        ends[j, 0] = go_on(
+        ends[j, 0] = _go_on(
             bins, added, rows[: ends[j, 1]], scratch, own, limits, tree, span, leaf, room
         )
         if ends[j, 0] == 0:

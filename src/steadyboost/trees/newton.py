@@ -11,6 +11,8 @@ from steadyboost.trees.grower import N_NODES, STATE, Room, empty_tree, go_on
 from steadyboost.trees.jit import standing
 from steadyboost.trees.tree import GrownTree, Growth
 
+_go_on = go_on.bare  # as called from kernels
+
 ONE = 2.0**60  # that sums are parts of
 
 
@@ -41,7 +43,7 @@ def _grow_steps(
                 totals[j, 0, 1] += channels[i, 1]
             span[0, 0], span[0, 1] = 0, len(rows)
         tree = (feature[j], children[j], left_set[j], totals[j], gain[j], depth[j])
-        n_nodes = go_on(
+        n_nodes = _go_on(
             bins, (channels, counted, same_label), own, scratch, (rule[0], rule[1], rule[2], l2),
             limits, tree, span, leaf, room,
         )  # fmt: skip
