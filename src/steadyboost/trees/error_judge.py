@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from steadyboost.trees.error_search import best_label, search_features
-from steadyboost.trees.error_sums import sum_sides, sum_tallies, sum_turns
+from steadyboost.trees.error_sums import add_sides, sum_sides, sum_tallies, sum_turns
 from steadyboost.trees.linesearch import merge_points, merging_width
 from steadyboost.trees.search_tree import Found, Leaf
 from steadyboost.trees.splitting import SET_WORDS
@@ -38,7 +38,8 @@ class ErrorJudge:
         self.groups = sample.groups(sample.n_classes * self.n_intervals)
         self.joint = sample.binned.joint(sample.n_classes)
         self.dtype = np.dtype(np.int32 if sample.whole.sum() < 2**31 else np.int64)
-        self._outside: dict[int, Part] = {}
+        self._parts: dict[int, Part] = {}  # of the leaves, with their labels
+        self._right = np.zeros(self.n_intervals, dtype=self.dtype)  # their sum on each interval
         self._sides: dict[int, list[Part]] = {}
         self._pairs: dict[int, tuple[int, Sequence[Leaf]]] = {}
         self._sums: dict[int, list[NodeSums]] = {}
@@ -82,15 +83,16 @@ class ErrorJudge:
 
     def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
         for leaf, part in zip(leaves, self._sides.pop(parent.place), strict=True):
-            self._outside[leaf.place] = part
+            self._parts[leaf.place] = part
+            self._right += part[0]
             self._pairs[leaf.place] = parent.place, leaves
+        if parent.place in self._parts:
+            self._right -= self._parts[parent.place][0]
 
     def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None:
-        outside = [self._outside[other.place] for other in others]
-        curve = np.zeros(self.n_intervals, dtype=self.dtype)
-        for part in outside:
-            curve += part[0]
+        outside = [self._parts[other.place] for other in others]
         losses = [float(sum(part[k] for part in outside)) for k in (1, 2)]
+        curve = self._right - self._parts[leaf.place][0] if outside else self._right
         best = None
         for group, sums in zip(self.groups, self._sums_of(leaf), strict=True):
             found = self._search_group(leaf, (curve, *losses), group, sums)
@@ -102,10 +104,13 @@ class ErrorJudge:
     def _sides_of(self, leaf: Leaf, found: Found, group: np.ndarray, sums: NodeSums) -> list[Part]:
         feature = np.array([found.feature])
         if len(sums[0]):
-            own = self._cells(group, feature, sums)
+            hist, _, cells, _ = self._cells(group, feature, sums)
+            curves, losses = sum_sides(hist, cells, found.left_set, found.labels)
         else:
-            own = self._sum_group(leaf.rows, feature)
-        curves, losses = sum_sides(own[0], own[2], found.left_set, found.labels)
+            read, sides = self.sample.columns(feature), (found.left_set, found.labels)
+            curves, losses = np.zeros((2, self.n_intervals), self.dtype), np.zeros((2, 2))
+            add_sides(read, leaf.rows, self.tallies, self.positions, *sides, curves, losses)
+            losses *= self.share
         return [(curve, *both) for curve, both in zip(curves, losses.tolist(), strict=True)]
 
     def _cells(self, group: np.ndarray, features: np.ndarray, sums: NodeSums) -> NodeSums:

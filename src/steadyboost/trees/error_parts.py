@@ -55,21 +55,25 @@ def add_bin(cell, sums, part):
 
 
 @plain
-def add_rows(rows, turns, curves):
-    """Add rows to the weight that is right by label and interval, where a histogram has them not.
+def add_row(row, label, turns, curve):
+    """Add a row to the weight that is right on each interval if it gets a vote for a label.
 
     A vote for its own label makes a row right from its position on, one for another until there.
     """
     y, weights, positions = turns
-    n_classes, width = curves.shape
+    at = np.int64(positions[np.uint64(label), row])
+    if at <= len(curve):
+        own = curve[at:] if label == y[row] else curve[:at]
+        for j in range(len(own)):
+            own[j] += weights[row]
+
+
+@plain
+def add_rows(rows, turns, curves):
+    """Add rows to the curves of all labels, where a histogram has them not."""
     for i in range(len(rows)):
-        row = np.uint64(rows[i])
-        for k in range(n_classes):
-            at = np.int64(positions[np.uint64(k), row])
-            if at <= width:
-                curve = curves[k, at:] if k == y[row] else curves[k, :at]
-                for j in range(len(curve)):
-                    curve[j] += weights[row]
+        for k in range(len(curves)):
+            add_row(np.uint64(rows[i]), k, turns, curves[k])
 
 
 @inner

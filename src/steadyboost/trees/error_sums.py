@@ -8,6 +8,7 @@
 
 import numpy as np
 
+from steadyboost.trees.error_parts import add_row
 from steadyboost.trees.jit import inner, kernel
 from steadyboost.trees.joint import add_vectors
 from steadyboost.trees.splitting import contains
@@ -170,3 +171,19 @@ def sum_sides(hist, losses, left_set, labels):
         both[side, 0] += losses[bin_, n_classes + label]
         both[side, 1] += losses[bin_, label]
     return curves, both
+
+
+@kernel
+def add_sides(read, rows, tallies, positions, left_set, labels, curves, losses):
+    """As ``sum_sides``, row by row where there is no histogram: added to ``curves`` and losses."""
+    packed, columns, _ = read
+    y, weights, _, other, total = tallies
+    words, shift = packed[columns[0] >> 2], np.uint32(8 * (columns[0] & 3))
+    for i in range(len(rows)):
+        row = np.uint64(rows[i])
+        side = 1 - contains(left_set, np.int64((words[row] >> shift) & np.uint32(255)))
+        label = labels[side]
+        add_row(row, label, (y, weights, positions), curves[side])
+        if y[row] == label:
+            losses[side, 0] += total[row]
+        losses[side, 1] += other[row, label]
