@@ -38,8 +38,9 @@ class ErrorJudge:
         self.groups = sample.groups(sample.n_classes * self.n_intervals)
         self.joint = sample.binned.joint(sample.n_classes)
         self.dtype = np.dtype(np.int32 if sample.whole.sum() < 2**31 else np.int64)
-        self._parts: dict[int, Part] = {}  # of the leaves, with their labels
-        self._right = np.zeros(self.n_intervals, dtype=self.dtype)  # their sum on each interval
+        self._right = np.zeros(self.n_intervals, dtype=self.dtype)  # of all leaves together
+        self._curves: dict[int, np.ndarray] = {}  # of each of them
+        self._losses = np.zeros((2, 2 * len(scores)))  # as well
         self._sides: dict[int, list[Part]] = {}
         self._pairs: dict[int, tuple[int, Sequence[Leaf]]] = {}
         self._sums: dict[int, list[NodeSums]] = {}
@@ -82,20 +83,28 @@ class ErrorJudge:
         return sample.y, sample.whole, right_now, other, total
 
     def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
-        for leaf, part in zip(leaves, self._sides.pop(parent.place), strict=True):
-            self._parts[leaf.place] = part
-            self._right += part[0]
+        if parent.place in self._curves:
+            self._right -= self._curves.pop(parent.place)
+            self._losses[:, parent.place] = 0.0
+        for leaf, (curve, *losses) in zip(leaves, self._sides.pop(parent.place), strict=True):
+            self._right += curve
+            self._curves[leaf.place], self._losses[:, leaf.place] = curve, losses
             self._pairs[leaf.place] = parent.place, leaves
-        if parent.place in self._parts:
-            self._right -= self._parts[parent.place][0]
 
-    def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None:
-        outside = [self._parts[other.place] for other in others]
-        losses = [float(sum(part[k] for part in outside)) for k in (1, 2)]
-        curve = self._right - self._parts[leaf.place][0] if outside else self._right
+    def _around(self, place: int) -> Part:
+        """What the leaves but one add."""
+        if place not in self._curves:
+            return self._right, 0.0, 0.0
+        n_places = 1 + next(reversed(self._curves))  # they came in the order of their places
+        before, after = self._losses[:, :place], self._losses[:, place + 1 : n_places]
+        own, others = (before.sum(axis=1) + after.sum(axis=1)).tolist()
+        return self._right - self._curves[place], own, others
+
+    def search(self, leaf: Leaf, leaves: Sequence[Leaf]) -> Found | None:
+        around = self._around(leaf.place)
         best = None
         for group, sums in zip(self.groups, self._sums_of(leaf), strict=True):
-            found = self._search_group(leaf, (curve, *losses), group, sums)
+            found = self._search_group(leaf, around, group, sums)
             if found is not None and (best is None or found.key < best.key):
                 best = found
                 self._sides[leaf.place] = self._sides_of(leaf, found, group, sums)
@@ -172,7 +181,7 @@ class ErrorJudge:
         return hist, mass, self.share * tally[:, : 2 * k], tally[:, 3 * k].astype(np.int64)
 
     def _search_group(
-        self, leaf: Leaf, around: tuple, group: np.ndarray, sums: NodeSums
+        self, leaf: Leaf, around: Part, group: np.ndarray, sums: NodeSums
     ) -> Found | None:
         """The best split on a group of features, of which each thread takes some."""
         turns = *self.tallies[:2], self.positions

@@ -149,7 +149,7 @@ class MarginJudge:
         self.sample.run(give_label, [leaf for leaf in leaves if leaf.label != parent.label])
         self.step = found.step
 
-    def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None:
+    def search(self, leaf: Leaf, leaves: Sequence[Leaf]) -> Found | None:
         probes = [(step, self.some.threshold(step)) for step in self._first_steps(leaf)]
         rated: dict[tuple[float, ...], Rated] = {}
         rows = self._of_some(leaf.rows)
@@ -163,7 +163,7 @@ class MarginJudge:
             if any(step / NEAR <= best[0] <= step * NEAR for step, _ in probes):
                 break
             probes = [best]
-        chosen = self._best_of_all(leaf, others, found[:FEW]) if self.stride_bits else found[0]
+        chosen = self._best_of_all(leaf, leaves, found[:FEW]) if self.stride_bits else found[0]
         labels = int(chosen.cut[1]), int(chosen.cut[2])
         feature, step = int(chosen.cut[0]), chosen.probe[0]
         return Found(chosen.order[:2], feature, chosen.left_set, labels, step)
@@ -198,7 +198,7 @@ class MarginJudge:
             place = names[at][0]
             rated[names[at]] = Rated(place, cuts[at], sets[at], (step, threshold), margin)
 
-    def _best_of_all(self, leaf: Leaf, others: Sequence[Leaf], few: list[Rated]) -> Rated:
+    def _best_of_all(self, leaf: Leaf, leaves: Sequence[Leaf], few: list[Rated]) -> Rated:
         """The best of a few cuts, by what all rows say at the probe of each."""
         own, probes = self.all, np.array([one.probe for one in few])
         both = np.stack([one.cut for one in few]), np.stack([one.left_set for one in few])
@@ -216,7 +216,7 @@ class MarginJudge:
 
         pieces = [
             (one, part)
-            for one in (leaf, *others)
+            for one in leaves
             for part in parts(len(one.rows), -(-len(one.rows) // STRETCH))
         ]
         short = np.sum(self.sample.run(add_up, pieces), axis=0)

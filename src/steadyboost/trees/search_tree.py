@@ -41,7 +41,7 @@ class Leaf:
 class Judge(Protocol):
     """Finds the best split of a leaf, the labels of all others given."""
 
-    def search(self, leaf: Leaf, others: Sequence[Leaf]) -> Found | None: ...
+    def search(self, leaf: Leaf, leaves: Sequence[Leaf]) -> Found | None: ...
 
     def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
         """Called when a leaf is split, with its two leaves."""
@@ -91,8 +91,7 @@ class SearchTree:
         """The best split, None for a leaf at a limit or of one class."""
         if leaf.depth >= self.max_depth or np.count_nonzero(self.masses[leaf.place]) < 2:
             return None
-        others = [other for other in self.leaves if other is not leaf]
-        return self.judge.search(leaf, others)
+        return self.judge.search(leaf, self.leaves)
 
     def split(self, found: Found, leaf: Leaf) -> None:
         column, place = self.sample.binned.column(found.feature), len(self.labels)
