@@ -146,8 +146,13 @@ def one_against_all(scores: np.ndarray) -> np.ndarray:
 
     Normalised; where rounding makes classes equal, the one with the best score gets more.
     """
-    proba = softmax(-log_one_plus_exp(-2 * scores))
     best = scores.argmax(axis=1)
+    top = np.minimum(2 * scores[np.arange(len(scores)), best, None], 0)  # for all below any range
+    with np.errstate(over="ignore"):
+        proba = np.exp(top - 2 * scores)
+    proba += np.exp(top)
+    np.divide(1, proba, out=proba)
+    proba /= proba.sum(axis=1, keepdims=True)
     tied = np.flatnonzero(proba.argmax(axis=1) != best)
     proba[tied, best[tied]] = np.nextafter(proba[tied].max(axis=1), 2)
     return proba
