@@ -89,6 +89,12 @@ def test_cached_runs_nothing(made_up_papers):
     assert not Path("cells").exists()
 
 
+def test_sets_that_were_run_in_part_are_told(made_up_papers):
+    assert call("reproduce", "999/table-1", "--repeats", "1", "--jobs", "1").exit_code == 0
+    told = " ".join(call("reproduce", "999/table-1", "--cached").stdout.split())
+    assert "4 of 12 runs are there (iris 2 of 6, wine 2 of 6)." in told
+
+
 def test_skipped_sets_are_told(made_up_papers):
     result = call("reproduce", "999/table-1", "--quick", "--cached", "--skip", "iris")
     assert "iris was left out: it was to be skipped." in result.stdout

@@ -38,15 +38,16 @@ class Results:
         experiment = self.experiment
         return max(experiment.protocol_of(data).n_runs for data in experiment.data)
 
-    @property
-    def planned(self) -> int:
-        """Runs of all conditions that nothing stands in the way of."""
-        experiment = self.experiment
-        return sum(
-            experiment.protocol_of(data).n_runs
-            for method, data, rate in experiment.conditions()
-            if Condition(method.id, data.id, rate) not in self.reasons
-        )
+    def counts(self) -> dict[str, tuple[int, int]]:
+        """Runs of each data set that can be run: those that are there, and all of them."""
+        found: dict[str, tuple[int, int]] = {}
+        for method, data, rate in self.experiment.conditions():
+            condition = Condition(method.id, data.id, rate)
+            if condition not in self.reasons:
+                done, planned = found.get(data.label, (0, 0))
+                done += len(self.runs.get(condition, {}))
+                found[data.label] = done, planned + self.experiment.protocol_of(data).n_runs
+        return found
 
     @property
     def scale(self) -> float:

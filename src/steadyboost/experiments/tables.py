@@ -60,9 +60,11 @@ class Report:
     @property
     def runs_text(self) -> str:
         """How many of the planned runs the numbers are means of, where not of all."""
-        done = sum(len(runs) for runs in self.results.runs.values())
-        planned = self.results.planned
-        return "" if done == planned else f"{done:,} of {planned:,} runs are there."
+        counts = self.results.counts()
+        done, planned = (sum(pair[k] for pair in counts.values()) for k in (0, 1))
+        partly = [f"{name} {d:,} of {p:,}" for name, (d, p) in counts.items() if d < p]
+        where = f" ({', '.join(partly)})" if done and len(counts) > 1 else ""
+        return "" if done == planned else f"{done:,} of {planned:,} runs are there{where}."
 
     @property
     def agreement(self) -> str:
