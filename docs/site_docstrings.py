@@ -25,11 +25,5 @@ class Docstrings(griffe.Extension):
             return
         text = obj.docstring.value
         if re.search(r"\{(shared_parameters|strategy|bits)\}", text):
-            text = _filled(text)
+            text = with_shared_parameters(text)
         obj.docstring.value = as_markdown(text)
-
-
-def _filled(text: str) -> str:
-    """The source's indentation of four is what the shared parameters are written for."""
-    indented = text.replace("\n", "\n    ")
-    return with_shared_parameters(indented).replace("\n    ", "\n")

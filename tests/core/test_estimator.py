@@ -94,14 +94,14 @@ def test_every_parameter_is_documented_and_checked(booster):
     documented = booster.__doc__
     assert "{shared_parameters}" not in documented
     for name in booster().get_params(deep=False):
-        assert f"    {name} : " in documented, name
+        assert f"\n{name} : " in documented, name
         assert name in booster._parameter_constraints, name
 
 
 @pytest.mark.parametrize("booster", BOOSTERS, ids=lambda booster: booster.__name__)
 def test_the_documentation_has_attributes_references_and_an_example(booster):
     for heading in ("Parameters", "Attributes", "References", "Examples"):
-        assert f"    {heading}\n    ---" in booster.__doc__, heading
+        assert f"\n{heading}\n---" in booster.__doc__, heading
 
 
 def test_public_names_load_on_first_use():
@@ -346,4 +346,4 @@ def test_trees_of_many_kinds_can_be_boosted():
 @pytest.mark.parametrize("booster", BOOSTERS)
 def test_each_parameter_is_described_once(booster):
     for parameter in booster().get_params(deep=False):
-        assert booster.__doc__.count(f"\n    {parameter} :") == 1
+        assert booster.__doc__.count(f"\n{parameter} :") == 1
