@@ -72,11 +72,10 @@ def test_log_odds_are_odd(p):
 @given(
     arrays(float, st.tuples(st.integers(1, 5), st.integers(1, 6)), elements=st.floats(-1e5, 1e5))
 )
-def test_softmax_gives_probabilities_in_the_order_of_the_scores(scores):
+def test_softmax_gives_probabilities_of_which_the_best_score_has_the_highest(scores):
     proba = softmax(scores)
     assert np.isfinite(proba).all()
     np.testing.assert_allclose(proba.sum(axis=1), 1)
-    np.testing.assert_array_equal(proba.argmax(axis=1), softmax(proba).argmax(axis=1))
     assert (proba[np.arange(len(scores)), scores.argmax(axis=1)] == proba.max(axis=1)).all()
 
 
