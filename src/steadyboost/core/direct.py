@@ -18,12 +18,7 @@ from steadyboost.trees.linesearch import choose_interval, merging_width, whole_w
 from steadyboost.trees.margin_judge import MarginJudge
 from steadyboost.trees.margin_search import margin_lines
 from steadyboost.trees.search_tree import Judge, search_tree
-from steadyboost.trees.standing import (
-    Sample,
-    Standing,
-    bottom_edges,
-    bottom_shares,
-)
+from steadyboost.trees.standing import Sample, Standing, bottom_edges, bottom_shares
 from steadyboost.trees.step_search import find_step
 from steadyboost.trees.tree import Growth, Sums, grow_tree, parts
 from steadyboost.trees.turning import exponential_losses
@@ -64,6 +59,11 @@ class Move:
     margin: float = 0.0
 
 
+def total_step(stages: Sequence[Stage]) -> float:
+    """Sizes of steps, added in turn as rounds add them: not so by ``sum`` from Python 3.12 on."""
+    return float(np.cumsum([0.0, *(abs(stage.step) for stage in stages)])[-1])
+
+
 class DirectSearch:
     """Both phases on the rows of a run, from the stages that it has."""
 
@@ -90,11 +90,11 @@ class DirectSearch:
         stages = self.run.stages
         self.scores = np.array(self.run.rows.scores, order="C")
         self.standing = Standing(self.sample, self.scores)
-        self.scale = float(sum(abs(stage.step) for stage in stages))
+        self.scale = total_step(stages)
         self.edge = self.standing.bottom(self.direct.bottom)[1]
         first = [stage for stage in stages if stage.extra["phase"] == 1]
         second = [stage for stage in stages if stage.extra["phase"] == 2]
-        self.unit = float(sum(abs(stage.step) for stage in first))
+        self.unit = total_step(first)
         self.error, self.idle = 1.0, 0
         for stage in first:
             self.note_error(stage.error)
