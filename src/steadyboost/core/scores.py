@@ -147,7 +147,7 @@ def one_against_all(scores: np.ndarray) -> np.ndarray:
     Normalised; where rounding makes classes equal, the one with the best score gets more.
     """
     best = scores.argmax(axis=1)
-    top = np.minimum(2 * scores[np.arange(len(scores)), best, None], 0)  # keeps rows of low scores in range
+    top = np.minimum(2 * scores[np.arange(len(scores)), best, None], 0)  # low scores stay in range
     with np.errstate(over="ignore"):
         proba = np.exp(top - 2 * scores)
     proba += np.exp(top)
