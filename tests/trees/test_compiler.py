@@ -5,9 +5,10 @@ import gc
 import numpy as np
 import pytest
 from numba import njit
+from numba.core.compiler import Flags
 from numba.core.errors import TypingError
 
-from steadyboost.trees.compiler import KernelCompiler, PartCompiler
+from steadyboost.trees.compiler import KernelCompiler, PartCompiler, QuickFlags
 
 part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler)
 kernel = njit(pipeline_class=KernelCompiler)
@@ -93,3 +94,18 @@ def test_garbage_is_collected_after_an_error():
     with pytest.raises(TypingError, match="no_such_thing"):
         compiled(_fails)(np.zeros(1))
     assert gc.isenabled()
+
+
+def test_quick_flags_equal_those_of_numba():
+    usual = Flags()
+    usual.nrt = True
+    quick = QuickFlags(usual)
+    assert quick.values() == usual.values()
+    assert quick == usual
+    assert usual == quick
+    assert quick == quick.copy()
+    assert hash(quick) == hash(usual)
+    quick.release_gil = True
+    assert quick != usual
+    assert usual != quick
+    assert quick != "flags"

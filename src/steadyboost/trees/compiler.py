@@ -8,7 +8,7 @@ import gc
 from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import CompilerBase, DefaultPassBuilder
+from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import PassManager
 from numba.core.typed_passes import InlineOverloads, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, LiteralUnroll
@@ -63,6 +63,25 @@ class _Part(JITCodeLibrary):
         """Nothing to set: what has no address cannot be called by Python."""
 
 
+_FLAGS, _FLAG_NAMES = Flags().values(), hash(Flags())
+
+
+class QuickFlags(Flags):
+    """Flags that compare fast: numba does so for each definition of an operator that it tries.
+
+    By itself it reads all options one by one to compare them, and to hash their names.
+    """
+
+    def __hash__(self) -> int:
+        return _FLAG_NAMES
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or super().__eq__(other)
+
+    def values(self) -> dict[str, Any]:
+        return _FLAGS | self._values
+
+
 class KernelCompiler(CompilerBase):
     """Compiles what Python calls.
 
@@ -74,6 +93,7 @@ class KernelCompiler(CompilerBase):
         return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
 
     def _compile_core(self) -> Any:
+        self.state.flags = QuickFlags(self.state.flags)
         collecting = gc.isenabled()
         gc.disable()
         try:
