@@ -18,3 +18,17 @@ def test_page_fits_the_window(browser, reports, made_up_papers, width):
     assert content <= width
     assert n_panels >= 8
     assert narrowest >= 250
+
+
+APART = """
+return [...page.querySelectorAll(".overview a")].every((link) =>
+    link.getBoundingClientRect().right <= link.nextElementSibling.getBoundingClientRect().left);
+"""
+
+
+def test_names_in_the_overview_do_not_cover_the_titles(browser, reports, made_up_papers):
+    page = html_page(reports, "steadyboost reproduce 999")
+    name = reports[0].experiment.name
+    longer = page.replace(f">{name}</a>", f">{name}-with-a-longer-name</a>")
+    assert longer != page
+    assert browser.look(longer, APART)

@@ -45,7 +45,7 @@ def _overview(reports: list[Report]) -> str:
     items = []
     for report in reports:
         states = Counter(verdict.state for verdict in report.verdicts)
-        badges = " ".join(_badge(state, f"{state}: {n}") for state, n in states.items())
+        badges = " ".join(_badge(s, f"{s}: {states[s]}") for s in MARKS if states[s])
         name = report.experiment.name
         items.append(
             f'<li><a href="#{_anchor(name)}">{name}</a> '
