@@ -121,8 +121,8 @@ def test_one_bit_per_class_is_one_against_all():
         ({"code": [[0, 2], [1, 0], [1, 1]]}, "use only 0 and 1"),
         ({"code": "morse"}, "code"),
         ({"decoding": "loss"}, "decoding"),
-        ({"n_estimators": 1}, "n_bits=1"),
-        ({"code": "bch", "n_estimators": 5}, "n_bits=5"),
+        ({"n_estimators": 1}, "n_estimators=1 is n_bits.*n_bits=1; pass at least"),
+        ({"code": "bch", "n_estimators": 5}, "n_estimators=5 is n_bits.*n_bits=5"),
     ],
 )
 def test_what_cannot_be_a_code_is_refused(params, message):

@@ -87,7 +87,11 @@ default="balanced"
         elif self.code == "exhaustive" or k == 2:
             self.code_ = exhaustive_code(k)
         else:
-            self.code_ = CODES[self.code](k, bits, np.random.default_rng(self._seed))
+            try:
+                self.code_ = CODES[self.code](k, bits, np.random.default_rng(self._seed))
+            except ValueError as error:
+                told = f"n_estimators={bits} is n_bits, the length of the code of {k} classes"
+                raise ValueError(f"{told}: {error}") from None
         self.code_distance_ = code_distance(self.code_) if k > 1 else None
 
     def finish(self, run: Boosting) -> None:
