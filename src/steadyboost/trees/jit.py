@@ -9,11 +9,25 @@ from typing import Any
 from numba import njit
 
 from steadyboost.trees.compiler import KernelCompiler, PartCompiler
+from steadyboost.trees.kept import KernelCache
 
 # No kernel is passed to another as an argument, so none needs the wrapper for that.
 _all: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-_cached = {**_all, "cache": True, "pipeline_class": KernelCompiler}
-kernel = njit(**_cached)
+
+
+def _kept(**options: Any) -> Any:
+    """A decorator of functions that Python calls."""
+    compiled = njit(**_all, **options, pipeline_class=KernelCompiler)
+
+    def decorate(function: Any) -> Any:
+        dispatcher: Any = compiled(function)
+        dispatcher._cache = KernelCache(function)
+        return dispatcher
+
+    return decorate
+
+
+kernel = _kept()
 
 # Called by kernels only.
 _bare = {**_all, "no_cpython_wrapper": True, "pipeline_class": PartCompiler}
@@ -25,7 +39,7 @@ inner = njit(**_counting)
 plain = njit(**_plain)
 
 # So, too, and called from Python.
-standing = njit(**{**_cached, "_nrt": False})
+standing = _kept(_nrt=False)
 
 # So, too, and small and in the innermost loops, where array arguments cost more than the work.
 inlined = njit(forceinline=True, **_plain)
