@@ -17,11 +17,26 @@ from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, Lite
 LEFT_OUT = (InlineClosureLikes, InlineInlinables, InlineOverloads, LiteralUnroll, NopythonRewrites)
 
 
-class _Part(JITCodeLibrary):
-    """The code of a function that is called by compiled code only, as numba wrote it."""
+class _Whole(JITCodeLibrary):
+    """The code of a function that Python calls, optimised at the end only.
+
+    What unpacks its arguments is left as it is: that is long where they are many, and runs once.
+    """
 
     def _optimize_functions(self, module: Any) -> None:
         module.data_layout = self._codegen._data_layout
+
+    def add_ir_module(self, module: Any) -> None:
+        if module.name == "wrapper":
+            for function in module.functions:
+                if not function.is_declaration:
+                    function.attributes.add("noinline")
+                    function.attributes.add("optnone")
+        super().add_ir_module(module)
+
+
+class _Part(_Whole):
+    """The code of a function that is called by compiled code only, as numba wrote it."""
 
     def finalize(self) -> None:
         for function in self._final_module.functions:
@@ -89,8 +104,13 @@ class KernelCompiler(CompilerBase):
     looking for it takes a tenth of the time.
     """
 
+    library: type[JITCodeLibrary] = _Whole
+
     def define_pipelines(self) -> list[Any]:
-        return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
+        state = self.state
+        state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
+        return [DefaultPassBuilder.define_nopython_pipeline(state)]
 
     def _compile_core(self) -> Any:
         self.state.flags = QuickFlags(self.state.flags)
@@ -106,11 +126,11 @@ class KernelCompiler(CompilerBase):
 class PartCompiler(KernelCompiler):
     """Compiles what other compiled code calls."""
 
+    library = _Part
+
     def define_pipelines(self) -> list[Any]:
-        state = self.state
-        state.library = _Part(state.targetctx.codegen(), state.func_id.func_qualname)
         (usual,) = super().define_pipelines()
-        if state.flags.nrt:
+        if self.state.flags.nrt:
             return [usual]
         passes = PassManager("part")
         for one, why in usual.passes:
