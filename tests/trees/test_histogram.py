@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference.tree_cases import pack, random_columns, sums_for, unpack
 
 from steadyboost.trees.filling import fill_histogram, subtract
-from steadyboost.trees.histogram import BLOCK, sum_labels, to_fixed_point
+from steadyboost.trees.histogram import BLOCK, LANES, sum_labels, to_fixed_point
 from steadyboost.trees.tree import Sums
 
 WHOLE = 2**60
@@ -146,7 +146,7 @@ def test_no_weight_is_too_small_or_too_large(weight):
 def test_label_sums_are_those_of_bincount():
     rng = np.random.default_rng(4)
     labels, weights = rng.integers(5, size=100).astype(np.int32), rng.integers(9, size=100)
-    rows, lanes = np.arange(0, 100, 3, dtype=np.int32), np.zeros((4, 5), dtype=np.int64)
+    rows, lanes = np.arange(0, 100, 3, dtype=np.int32), np.zeros((LANES, 5), dtype=np.int64)
     sum_labels(labels, weights, rows, lanes)
     np.testing.assert_array_equal(
         lanes.sum(axis=0), np.bincount(labels[rows], weights[rows], minlength=5)

@@ -1,7 +1,8 @@
 """numba's compiler, less what takes time and changes nothing.
 
-By itself numba optimises and translates a function that others call, then does both again for
-each of its callers, and for theirs. Here this is done once, for the kernel that Python calls.
+By itself numba optimises a function that others call as a whole and translates it, then does both
+again for each of its callers, and for theirs. Here this is done once, for the kernel that Python
+calls.
 """
 
 import gc
@@ -18,13 +19,10 @@ LEFT_OUT = (InlineClosureLikes, InlineInlinables, InlineOverloads, LiteralUnroll
 
 
 class _Whole(JITCodeLibrary):
-    """The code of a function that Python calls, optimised at the end only.
+    """The code of a function that Python calls.
 
-    What unpacks its arguments is left as it is: that is long where they are many, and runs once.
+    What unpacks its arguments is not optimised: that is long where they are many, and runs once.
     """
-
-    def _optimize_functions(self, module: Any) -> None:
-        module.data_layout = self._codegen._data_layout
 
     def add_ir_module(self, module: Any) -> None:
         if module.name == "wrapper":
@@ -35,8 +33,8 @@ class _Whole(JITCodeLibrary):
         super().add_ir_module(module)
 
 
-class _Part(_Whole):
-    """The code of a function that is called by compiled code only, as numba wrote it."""
+class _Part(JITCodeLibrary):
+    """The code of a function that is called by compiled code only, with its own loops in order."""
 
     def finalize(self) -> None:
         for function in self._final_module.functions:

@@ -11,6 +11,7 @@ from steadyboost.trees.jit import inlined, kernel, plain
 
 BLOCK = 65536
 LINE = 8  # cells in a line of the cache
+LANES = 8  # sums of a label that are taken side by side
 FIXED_ROWS = 4096  # small enough to stay in the first-level cache
 DENSE_ROWS = 256  # whose channels stay in the first-level cache
 TURNS_PAY = 8  # additions made cheaper for each cell that has to be moved
@@ -42,10 +43,10 @@ def to_fixed_point(values, total, out):
 
 @kernel
 def fix_weights(weights, labels, total, out, lanes):
-    """As to_fixed_point; also adds each label's weight to one of four ``lanes``.
+    """As to_fixed_point; also adds each label's weight to one of the ``lanes``.
 
     Neighbouring rows often have the same label, and an addition to a cell must wait for the one
-    before: with four cells per label it seldom has to. Conversion is a loop of its own because
+    before: with eight cells per label it seldom has to. Conversion is a loop of its own because
     several numbers are converted at a time then.
     """
     lift, factor = factors(total)
@@ -54,9 +55,9 @@ def fix_weights(weights, labels, total, out, lanes):
         values, fixed, own = weights[at], out[at], labels[at]
         for i in range(len(own)):
             fixed[i] = np.int64(np.rint(values[i] * lift * factor))
-        whole = len(own) - len(own) % 4
-        for i in range(0, whole, 4):
-            for lane in range(4):
+        whole = len(own) - len(own) % LANES
+        for i in range(0, whole, LANES):
+            for lane in range(LANES):
                 lanes[np.uint64(lane), np.uint64(own[i + lane])] += fixed[i + lane]
         for i in range(whole, len(own)):
             lanes[np.uint64(0), np.uint64(own[i])] += fixed[i]
@@ -64,10 +65,10 @@ def fix_weights(weights, labels, total, out, lanes):
 
 @kernel
 def sum_labels(labels, weights, rows, lanes):
-    """Add the weight of each label among the listed rows to one of four ``lanes``."""
+    """Add the weight of each label among the listed rows to one of the ``lanes``."""
     for k in range(len(rows)):
         row = np.uint64(rows[k])
-        lanes[np.uint64(k & 3), np.uint64(labels[row])] += weights[row]
+        lanes[np.uint64(k & (LANES - 1)), np.uint64(labels[row])] += weights[row]
 
 
 @kernel

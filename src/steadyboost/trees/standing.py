@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.histogram import factors, sum_labels
+from steadyboost.trees.histogram import LANES, factors, sum_labels
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.joint import NOT_JOINED, Joint, pays, split_joint
 from steadyboost.trees.linesearch import rivals, stand
@@ -43,7 +43,7 @@ class Sample:
 
     def mass_of(self, rows: np.ndarray) -> np.ndarray:
         """Weight of each class."""
-        lanes = np.zeros((4, self.n_classes), dtype=np.int64)
+        lanes = np.zeros((LANES, self.n_classes), dtype=np.int64)
         sum_labels(self.y, self.whole, rows, lanes)
         return lanes.sum(axis=0)
 

@@ -12,6 +12,7 @@ from steadyboost.trees import criteria
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
 from steadyboost.trees.histogram import (
+    LANES,
     absolute_total,
     fix_weights,
     rounded,
@@ -186,7 +187,7 @@ class Sums:
         total = float(rounded(total))
 
         def fix(at: slice) -> np.ndarray:
-            lanes = np.zeros((4, n_labels), dtype=np.int64)
+            lanes = np.zeros((LANES, n_labels), dtype=np.int64)
             fix_weights(weights[at], labels[at], total, fixed[at], lanes)
             return lanes.sum(axis=0)
 
@@ -217,7 +218,7 @@ class Sums:
             return self.of_all
         if len(self.channels):
             return sum_channels(self.channels if rows is None else self.channels[rows])
-        lanes = np.zeros((4, self.n_channels), dtype=np.int64)
+        lanes = np.zeros((LANES, self.n_channels), dtype=np.int64)
         sum_labels(self.labels, self.weights, rows, lanes)
         return lanes.sum(axis=0)
 
