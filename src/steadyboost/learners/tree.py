@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.learners.base import Data, Question, Threads
+from steadyboost.learners.by_label import ByLabel
 from steadyboost.learners.pieces import sample, whole
 from steadyboost.trees.many import grow_many
 from steadyboost.trees.prediction import take
@@ -181,10 +182,16 @@ class Tree(BaseEstimator):
         rows = weighing(weights) if rows is None else rows
         growth, space = self.growth(), data.once(make_space)
         n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
+        binned, targets, ordered = data.binned, question.targets, None
+        if question.edges is None and rows is None and data.pieces is None:
+            ordered = data.once(ByLabel).of(targets, question.n_answers)
+        if ordered is not None:
+            binned, targets = ordered.binned, ordered.labels
+            weights = ordered.take(weights, n_parts, threads)
         if question.edges is None:
             total = whole(data, weights, rows, threads) if known is None else known
             sums = Sums.of_labels(
-                question.targets,
+                targets,
                 weights,
                 question.n_answers,
                 rows,
@@ -197,7 +204,7 @@ class Tree(BaseEstimator):
             edges = question.edges if counts is None else question.edges * counts[:, None]
             sums = Sums.of_channels(edges, whole(data, np.abs(edges), None, threads))
         tree, leaves = grow_tree(
-            data.binned,
+            binned,
             sums,
             growth,
             rows=rows,
@@ -208,7 +215,8 @@ class Tree(BaseEstimator):
             meet=None if data.pieces is None else threads.meet,
         )
         answer = answer_by(tree, question)
-        return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
+        votes = answer.votes_of_leaves(leaves, n_parts, threads.run)
+        return answer, votes if ordered is None else ordered.put_back(votes, n_parts, threads)
 
     @property
     def draws(self) -> bool:
