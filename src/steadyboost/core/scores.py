@@ -6,7 +6,7 @@ at a time otherwise.
 
 import numpy as np
 
-from steadyboost.trees.jit import kernel
+from steadyboost.trees.jit import kernel, standing
 
 ROUNDING = 1e-12  # an edge below this is none
 PERFECT = 1e-12  # an error below this is rounding
@@ -79,22 +79,24 @@ def add_votes(scores: np.ndarray, votes: np.ndarray, code: np.ndarray, step: flo
         (_add_either if len(table) == 2 else _add_table)(table, votes, scores.T)
 
 
-@kernel
-def weighted_error(weights, votes, targets):
+@standing
+def _add_errors(weights, votes, targets, sums):
+    for start in range(0, len(votes), len(sums)):
+        at = slice(start, start + len(sums))
+        own, said, asked = weights[at], votes[at], targets[at]
+        for i in range(len(said)):
+            sums[i] += own[i] if said[i] != asked[i] else 0.0
+
+
+def weighted_error(weights: np.ndarray, votes: np.ndarray, targets: np.ndarray) -> float:
     """Weight of the rows whose vote is not the target.
 
     Many sums side by side, so that several rows are looked at in one instruction: which of them
     are wrong cannot be foreseen, and a branch would often be taken in vain.
     """
-    sums, total = np.zeros(SIDE_BY_SIDE), 0.0
-    for start in range(0, len(votes), SIDE_BY_SIDE):
-        at = slice(start, start + SIDE_BY_SIDE)
-        own, said, asked = weights[at], votes[at], targets[at]
-        for i in range(len(said)):
-            sums[i] += own[i] if said[i] != asked[i] else 0.0
-    for i in range(SIDE_BY_SIDE):
-        total += sums[i]
-    return total
+    sums = np.zeros(SIDE_BY_SIDE)
+    _add_errors(weights, votes, targets, sums)
+    return float(sums.sum())
 
 
 @kernel

@@ -1,7 +1,7 @@
 """From what a user passes as ``X`` to numbers, and from numbers to bins. Done once per fit."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -13,8 +13,9 @@ from scipy.sparse import issparse
 from steadyboost.learners.sparse import bin_sparse, compress
 from steadyboost.trees.binned import Binned, BinnedRows
 from steadyboost.trees.binning import MAX_BINS, assign_bins, find_cuts, padded
+from steadyboost.trees.sharded import Run
 from steadyboost.trees.sparse_binning import find_sparse_cuts
-from steadyboost.trees.tree import one_by_one, parts
+from steadyboost.trees.tree import SMALL, one_by_one, parts
 
 SAMPLE_ROWS = 200_000  # enough rows for the quantiles of a column
 BIN_ROWS = 65_536  # that a thread bins at a time
@@ -210,10 +211,10 @@ class Binner:
         weights: np.ndarray | None = None,
         max_bins: int = MAX_BINS,
         rng: np.random.Generator | None = None,
-        run: Callable[[Callable, Sequence], list] = one_by_one,
+        run: Run = one_by_one,
     ) -> "Binner":
         n, n_features = X.shape
-        sample = None
+        sample, run = None, _if_large(X, run)
         if n > SAMPLE_ROWS:
             rng = np.random.default_rng(0) if rng is None else rng
             sample = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, shuffle=False))
@@ -238,10 +239,11 @@ class Binner:
     def bin(
         self,
         X: Any,
-        run: Callable[[Callable, Sequence], list] = one_by_one,
+        run: Run = one_by_one,
         features: np.ndarray | None = None,
     ) -> BinnedRows:
         """Rows of encoded numbers as bins; only ``features``, if given, are right."""
+        run = _if_large(X, run)
         if issparse(X):
             return bin_sparse(X, self, run, features)
         n, n_features = X.shape
@@ -258,6 +260,11 @@ class Binner:
 
         missing = np.bitwise_or.reduce(run(bin_part, parts(n, -(-n // BIN_ROWS))))
         return Binned(packed, n_bins, self.has_missing | missing, self.categorical)
+
+
+def _if_large(X: Any, run: Run) -> Run:
+    """``run`` for much data: one thread more, even if it only waits, takes time in each round."""
+    return run if X.shape[0] * X.shape[1] >= SMALL else one_by_one
 
 
 def _column(X: np.ndarray, f: int) -> np.ndarray:
