@@ -1,14 +1,18 @@
 """Functions inside kernels are parts of them."""
 
+import contextlib
 import gc
+import itertools
+import operator
 
 import numpy as np
 import pytest
-from numba import njit
+from numba import njit, types
 from numba.core.compiler import Flags
 from numba.core.errors import TypingError
+from numba.core.registry import cpu_target
 
-from steadyboost.trees.compiler import KernelCompiler, PartCompiler, QuickFlags
+from steadyboost.trees.compiler import KernelCompiler, PartCompiler, QuickFlags, choosing_once
 
 part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler)
 kernel = njit(pipeline_class=KernelCompiler)
@@ -109,3 +113,27 @@ def test_quick_flags_equal_those_of_numba():
     assert quick != usual
     assert usual != quick
     assert quick != "flags"
+
+
+def test_operators_are_chosen_as_numba_does():
+    context = cpu_target.typing_context
+    compiled(_add_one)(np.zeros(1))  # so that the context knows them
+    numbers = [types.int64, types.uint64, types.uint32, types.float64, types.boolean]
+    for name in (operator.add, operator.mul, operator.eq, operator.lt):
+        function = context.resolve_value_type(name)
+        for args in itertools.product(numbers, repeat=2):
+            usual = context.resolve_function_type(function, args, {})
+            with choosing_once(context):
+                found = [context.resolve_function_type(function, args, {}) for _ in range(2)]
+            assert found == [usual, usual]
+
+
+@pytest.mark.parametrize("value", [1.0, None])
+def test_the_context_is_left_as_it_was(value):
+    @kernel
+    def doubled(value):
+        return value + value
+
+    with contextlib.suppress(TypingError):
+        assert doubled(value) == 2
+    assert "resolve_function_type" not in vars(cpu_target.typing_context)

@@ -6,8 +6,12 @@ calls.
 """
 
 import gc
+import operator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import PassManager
@@ -95,6 +99,40 @@ class QuickFlags(Flags):
         return _FLAGS | self._values
 
 
+# These are defined for numbers by tables alone: no definition is compiled when one is chosen.
+_NAMES = ("add", "sub", "mul", "lshift", "rshift", "and_", "or_", "iadd", "isub", "imul", "ior")
+_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
+_OPERATORS = frozenset(getattr(operator, name) for name in (*_NAMES, *_COMPARISONS))
+_chosen: dict[tuple, tuple] = {}
+
+
+@contextmanager
+def choosing_once(context: Any) -> Iterator[None]:
+    """Have numba choose the definition of an operator on some types of numbers once.
+
+    By itself it does so for each use, and writes down why each of the others does not fit.
+    """
+    if "resolve_function_type" in vars(context):  # a part of what is being compiled
+        yield
+        return
+    usual = context.resolve_function_type
+
+    def resolve(function: Any, args: tuple, kws: dict) -> Any:
+        numbers = all(isinstance(arg, types.Number | types.Boolean) for arg in args)
+        if not numbers or getattr(function, "typing_key", None) not in _OPERATORS:
+            return usual(function, args, kws)
+        key = id(function), args
+        if key not in _chosen:
+            _chosen[key] = function, usual(function, args, kws)  # while it is kept, so is its id
+        return _chosen[key][1]
+
+    context.resolve_function_type = resolve
+    try:
+        yield
+    finally:
+        del context.resolve_function_type
+
+
 class KernelCompiler(CompilerBase):
     """Compiles what Python calls.
 
@@ -115,7 +153,8 @@ class KernelCompiler(CompilerBase):
         collecting = gc.isenabled()
         gc.disable()
         try:
-            return super()._compile_core()
+            with choosing_once(self.state.typingctx):
+                return super()._compile_core()
         finally:
             if collecting:
                 gc.enable()
