@@ -1,7 +1,7 @@
 """What a fitted booster can do: predict, stage by stage or at once, and tell of its stages."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,9 +51,15 @@ class FittedBooster(Hooks):
         return self._encoder.encode(check_table(self, X, reset=False))
 
     def _scores(self, X: Any) -> np.ndarray:
-        """Scores of new rows, in blocks that stay in the cache over all stages."""
+        """Scores of new rows."""
+        return self._by_block(X, self.n_outputs(), lambda scores: scores)
+
+    def _by_block(
+        self, X: Any, n_columns: int, conclude: Callable[[np.ndarray], np.ndarray]
+    ) -> np.ndarray:
+        """What follows from the scores of new rows, block by block, which stay in the cache."""
         X = by_rows(self._encoded(X))
-        scores = np.zeros((X.shape[0], self.n_outputs()), order="F")
+        out = np.empty((X.shape[0], n_columns), order="F")
         alone, stages = Workers(1), stack(self, self.stages_)
 
         def score_block(start: int) -> None:
@@ -61,11 +67,11 @@ class FittedBooster(Hooks):
             data = self._data(X[block], alone, stages.features)
             own = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
             stages.add(data, own)
-            scores[block] = own[:, : self.n_outputs()]
+            out[block] = conclude(own[:, : self.n_outputs()])
 
         with Workers(self.n_jobs) as workers:
-            workers.run(score_block, range(0, len(scores), PREDICT_ROWS))
-        return scores
+            workers.run(score_block, range(0, len(out), PREDICT_ROWS))
+        return out
 
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         X = self._encoded(X)
@@ -87,7 +93,8 @@ class FittedBooster(Hooks):
     @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, (n, k)."""
-        return self.probabilities(self._scores(X))
+        check_is_fitted(self, "stages_")
+        return self._by_block(X, self.n_classes_, self.probabilities)
 
     @lazily
     def predict_log_proba(self, X: Any) -> np.ndarray:
