@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from common import assert_same_model, problem
 
 from steadyboost import AdaBoostM1Classifier, AdaBoostOCClassifier, SAMMEClassifier, Tree
 from steadyboost.core.workers import Workers
@@ -9,7 +10,6 @@ from steadyboost.learners import by_label
 from steadyboost.learners.base import Data
 from steadyboost.learners.by_label import ByLabel
 from steadyboost.learners.prepare import Binner
-from tests.common import assert_same_model, problem
 
 X, Y = problem(n=400, k=4)
 LABELS = Y.astype(np.int32)

@@ -52,14 +52,17 @@ class FittedBooster(Hooks):
 
     def _scores(self, X: Any) -> np.ndarray:
         """Scores of new rows."""
-        return self._by_block(X, self.n_outputs(), lambda scores: scores)
+        return self._by_block(X, lambda scores: scores, self.n_outputs)
 
     def _by_block(
-        self, X: Any, n_columns: int, conclude: Callable[[np.ndarray], np.ndarray]
+        self,
+        X: Any,
+        conclude: Callable[[np.ndarray], np.ndarray],
+        n_columns: Callable[[], int],
     ) -> np.ndarray:
         """What follows from the scores of new rows, block by block, which stay in the cache."""
         X = by_rows(self._encoded(X))
-        out = np.empty((X.shape[0], n_columns), order="F")
+        out = np.empty((X.shape[0], n_columns()), order="F")
         alone, stages = Workers(1), stack(self, self.stages_)
 
         def score_block(start: int) -> None:
@@ -93,8 +96,7 @@ class FittedBooster(Hooks):
     @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, (n, k)."""
-        check_is_fitted(self, "stages_")
-        return self._by_block(X, self.n_classes_, self.probabilities)
+        return self._by_block(X, self.probabilities, lambda: self.n_classes_)
 
     @lazily
     def predict_log_proba(self, X: Any) -> np.ndarray:
