@@ -190,15 +190,8 @@ class Tree(BaseEstimator):
             weights = ordered.take(weights, n_parts, threads)
         if question.edges is None:
             total = whole(data, weights, rows, threads) if known is None else known
-            sums = Sums.of_labels(
-                targets,
-                weights,
-                question.n_answers,
-                rows,
-                run=threads.run,
-                space=space,
-                total=total,
-            )
+            n, run = question.n_answers, threads.run
+            sums = Sums.of_labels(targets, weights, n, rows, run=run, space=space, total=total)
         else:
             growth = replace(growth, criterion=CRITERION[question.form])
             edges = question.edges if counts is None else question.edges * counts[:, None]

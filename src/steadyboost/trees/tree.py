@@ -228,9 +228,8 @@ class Sums:
         if counting:
             mass = self.channels[:, -1] if len(self.channels) else self.weights
             counted = (mass > 0).astype(np.int64)
-        same = np.zeros(len(counted), dtype=np.int32)
         own = (self.channels,) if len(self.channels) else (self.labels, self.weights)
-        return *own, counted, same
+        return *own, counted, np.zeros(len(counted), dtype=np.int32)
 
 
 def grow_trees(
