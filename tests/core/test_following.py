@@ -133,3 +133,31 @@ def test_what_runs_in_threads_may_run_more_in_them():
             return workers.run(lambda j: (i, j), range(5))
 
         assert workers.run(inner, range(6)) == [[(i, j) for j in range(5)] for i in range(6)]
+
+
+class Wholes(Callback):
+    """What 2**60 stands for in each round."""
+
+    def __init__(self):
+        self.seen = []
+
+    def on_round(self, run):
+        self.seen.append(run.rows.whole)
+        return False
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_units_of_weights_stay_in_range(depth):
+    wholes = Wholes()
+    SAMMEClassifier(
+        estimator=Tree(max_depth=depth), n_estimators=1500, random_state=0, callbacks=[wholes]
+    ).fit(X, Y)
+    assert len(wholes.seen) == 1500
+    assert 1 <= min(wholes.seen) <= max(wholes.seen) <= 256
+    assert len(set(wholes.seen)) > 1000
+
+
+def test_boosters_that_weigh_anew_have_no_units_to_follow():
+    wholes = Wholes()
+    Margins(estimator=Tree(max_depth=2), n_estimators=5, callbacks=[wholes]).fit(X, Y)
+    assert set(wholes.seen) == {None}

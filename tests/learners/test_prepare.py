@@ -14,7 +14,8 @@ from reference.tree_cases import unpack
 
 from steadyboost.learners import prepare as module
 from steadyboost.learners.prepare import Binner, Encoder, as_frame, categorical_mask
-from steadyboost.trees.tree import Growth, Sums, grow_tree
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import Growth, grow_tree
 
 NAN = np.nan
 MAKERS = {

@@ -12,7 +12,8 @@ from steadyboost.learners.base import Data, Question
 from steadyboost.learners.prepare import Binner
 from steadyboost.learners.tree import Stump, Tree
 from steadyboost.trees import tree as trees
-from steadyboost.trees.tree import Growth, Sums, grow_tree
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import Growth, grow_tree
 
 
 def prepared(X):

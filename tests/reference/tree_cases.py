@@ -9,7 +9,8 @@ from sklearn import datasets
 
 from steadyboost.learners.prepare import Binner
 from steadyboost.trees.binned import Binned
-from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import GrownTree, Growth, grow_tree
 
 REAL = ("iris", "wine", "digits", "breast_cancer")
 LIMITS = {

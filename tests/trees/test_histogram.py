@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference.tree_cases import pack, random_columns, sums_for, unpack
+from reference.histograms import by_numpy, row_vectors
+from reference.tree_cases import pack, random_columns, sums_for
 
 from steadyboost.trees.filling import fill_histogram, subtract
 from steadyboost.trees.histogram import BLOCK, LANES, sum_labels, to_fixed_point
-from steadyboost.trees.tree import Sums
+from steadyboost.trees.sums import Sums
 
 WHOLE = 2**60
 
@@ -17,27 +18,6 @@ def fixed_point(values, total):
     out = np.empty(len(values), dtype=np.int64)
     to_fixed_point(np.asarray(values, dtype=float), total, out)
     return out
-
-
-def row_vectors(sums):
-    """What each row adds, as a dense array of integers."""
-    if len(sums.channels):
-        return sums.channels
-    vectors = np.zeros((len(sums.labels), sums.n_channels), dtype=np.int64)
-    vectors[np.arange(len(sums.labels)), sums.labels] = sums.weights
-    return vectors
-
-
-def by_numpy(binned, sums, rows, features, counting):
-    """Sums and counts per bin, one feature after the other."""
-    bins, vectors = unpack(binned), row_vectors(sums)
-    cells = np.zeros((binned.offsets[-1], sums.n_channels), dtype=np.int64)
-    counts = np.zeros(binned.offsets[-1], dtype=np.int64)
-    for f in features:
-        at = binned.offsets[f] + bins[rows, f]
-        np.add.at(cells, at, vectors[rows])
-        np.add.at(counts, at, vectors[rows].any(axis=1))
-    return np.concatenate([cells.ravel(), counts]) if counting else cells.ravel()
 
 
 def by_kernel(binned, sums, rows, features, counting):

@@ -7,7 +7,8 @@ from reference.tree_cases import pack
 
 from steadyboost.trees.filling import fill_histogram
 from steadyboost.trees.joint import MAX_CELLS, MAX_WIDTH, NOT_JOINED, plan
-from steadyboost.trees.tree import Growth, Sums, grow_tree
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import Growth, grow_tree
 
 
 def cards(n=3000, n_labels=3, seed=0):

@@ -9,7 +9,8 @@ from steadyboost.core.workers import Workers
 from steadyboost.learners.prepare import Binner
 from steadyboost.trees import many as module
 from steadyboost.trees.many import grow_many
-from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import GrownTree, Growth, grow_tree
 
 GROWTHS = [
     Growth(max_depth=1),

@@ -7,7 +7,8 @@ from scipy.sparse import csr_array
 
 from steadyboost.learners.prepare import Binner
 from steadyboost.trees.newton import grow_steps
-from steadyboost.trees.tree import Growth, Sums, grow_tree
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import Growth, grow_tree
 
 GROWTHS = [
     Growth("newton", max_leaf_nodes=8, min_samples_leaf=5, l2=1.0),

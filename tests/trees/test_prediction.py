@@ -15,7 +15,8 @@ from reference.tree_cases import (
 )
 
 from steadyboost.trees.prediction import take
-from steadyboost.trees.tree import GrownTree, Growth, Sums, grow_tree
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import GrownTree, Growth, grow_tree
 
 
 def walk(tree, row_bins, node=0):

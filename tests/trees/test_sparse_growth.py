@@ -20,7 +20,9 @@ from steadyboost.trees import attribute_test
 from steadyboost.trees import tree as module
 from steadyboost.trees.attribute_test import grow_test
 from steadyboost.trees.decision_rule import Evidence, grow_rule
-from steadyboost.trees.tree import Growth, Sums, grow_tree, one_by_one
+from steadyboost.trees.sharded import one_by_one
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import Growth, grow_tree
 
 CRITERIA = ("gini", "entropy", "error", "edge", "newton")
 

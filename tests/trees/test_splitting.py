@@ -9,7 +9,8 @@ from reference.tree_cases import bins_in, pack, random_columns, sums_for
 
 from steadyboost.trees.filling import fill_histogram
 from steadyboost.trees.splitting import SET_WORDS, best_split, gain_of
-from steadyboost.trees.tree import CRITERIA, Sums
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import CRITERIA
 
 WHOLE = 2.0**60
 CLASS = ("gini", "entropy", "error")

@@ -12,7 +12,7 @@ from steadyboost.core.scores import ROUNDING, log_odds, one_against_all, sigmoid
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.tree import Tree
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.tree import parts
+from steadyboost.trees.sums import parts
 
 
 @kernel

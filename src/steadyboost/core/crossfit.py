@@ -18,7 +18,7 @@ from steadyboost.core.rows import Rows
 from steadyboost.core.scores import softmax
 from steadyboost.core.stages import Stage
 from steadyboost.learners.many import Answers
-from steadyboost.learners.tree import LeafAnswer
+from steadyboost.learners.tree_answer import LeafAnswer
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.leaf_sizes import shares, with_leaf_size
 from steadyboost.trees.leaves import LeafSums

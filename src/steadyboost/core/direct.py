@@ -11,7 +11,7 @@ import numpy as np
 
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Question
-from steadyboost.learners.tree import TreeAnswer
+from steadyboost.learners.tree_answer import TreeAnswer
 from steadyboost.trees.curve_search import best_of_curve
 from steadyboost.trees.error_judge import ErrorJudge
 from steadyboost.trees.linesearch import choose_interval, merging_width, whole_weights
@@ -20,7 +20,8 @@ from steadyboost.trees.margin_search import margin_lines
 from steadyboost.trees.search_tree import Judge, search_tree
 from steadyboost.trees.standing import Sample, Standing, bottom_edges, bottom_shares
 from steadyboost.trees.step_search import find_step
-from steadyboost.trees.tree import Growth, Sums, grow_tree, parts
+from steadyboost.trees.sums import Sums, parts
+from steadyboost.trees.tree import Growth, grow_tree
 from steadyboost.trees.turning import exponential_losses
 
 if TYPE_CHECKING:

@@ -117,7 +117,8 @@ class Hooks:
         """What the weak learner is asked; by default to name the class of weighted rows."""
         self.weigh(rows)
         code = np.ones(self.n_classes_)
-        return Question(rows.y, rows.weights, self.n_classes_, code, total=1.0)
+        n = self.n_classes_
+        return Question(rows.y, rows.weights, n, code, total=1.0, whole=rows.whole)
 
     def step(self, question: Question, error: float) -> float | None:
         """How much an answer with this weighted error counts; None if it has no edge."""

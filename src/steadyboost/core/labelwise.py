@@ -23,7 +23,7 @@ from steadyboost.learners.tree import Tree
 from steadyboost.trees.histogram import rounded
 from steadyboost.trees.jit import inner, kernel
 from steadyboost.trees.sharded import add_up
-from steadyboost.trees.tree import parts
+from steadyboost.trees.sums import parts
 
 
 @inner

@@ -16,7 +16,7 @@ from steadyboost.core.model_checks import (
     need_keys,
 )
 from steadyboost.learners.c45 import C45Answer
-from steadyboost.learners.tree import LeafAnswer, TreeAnswer
+from steadyboost.learners.tree_answer import LeafAnswer, TreeAnswer
 from steadyboost.trees.c45_tree import C45Tree
 from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.tree import GrownTree

@@ -23,6 +23,7 @@ from steadyboost.trees.sharded import add_up
 
 BLOCK_ROWS = 65_536
 LOWEST = -600.0  # logarithm of numbers well above the least, which is exp(-708)
+MIDDLE = 16.0  # weights may become so many times as small before they are counted anew
 
 Order = tuple[int, int]  # the number of a piece, and that of a block in it
 
@@ -80,6 +81,11 @@ def range_of(raised: list[tuple[float, float, float]]) -> tuple[float, float, fl
     return *scale_of([block[:2] for block in raised]), min(block[2] for block in raised)
 
 
+def near(whole: float) -> float:
+    """What 2**60 may stand for as trees count weights that sum to one: a number, or another."""
+    return whole if 1 <= whole <= MIDDLE**2 else MIDDLE
+
+
 def nothing_waits() -> None:
     """The scores of most rows are always up to date."""
 
@@ -112,6 +118,7 @@ class Rows:
         self.catch_up: Callable[[], None] = nothing_waits
         self.late: Late | None = None
         self.lowest = -np.inf  # no weight has a logarithm below this
+        self.whole: float | None = None  # a weight that follows most others from round to round
         self.weights = np.empty(len(y))
         base = None if weights is None else np.log(weights)
         self.blocks = [
@@ -205,6 +212,7 @@ class Rows:
         """Keep the scores of own labels apart from here on."""
         for block in self.blocks:
             block.own = np.zeros(len(block))
+        self.whole = MIDDLE
 
     def follow(self) -> bool:
         """Have own scores know of the stage that is late; whether the weights do as well.
@@ -219,6 +227,8 @@ class Rows:
         scale = 1 / (error + (1 - error) * np.exp(-step))
         factors = (float(np.exp(-step) * scale), float(scale))
         self.lowest += np.log(scale) - max(step, 0.0)
+        if self.whole is not None:
+            self.whole = near(self.whole * factors[int(error >= 0.5)])
 
         def in_block(block: Block) -> None:
             at = block.rows
@@ -255,6 +265,7 @@ class Rows:
 
         raised = self.each(raise_block)
         top, total, bottom = self.meet(raised, range_of)
+        self.whole = None if self.whole is None else MIDDLE
         self.lowest = bottom - top - np.log(total)
 
         def normalise(block: Block) -> None:

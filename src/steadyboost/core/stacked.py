@@ -15,7 +15,7 @@ import numpy as np
 from steadyboost.core.hooks import Hooks
 from steadyboost.learners.base import Data
 from steadyboost.learners.many import single
-from steadyboost.learners.tree import TreeAnswer
+from steadyboost.learners.tree_answer import TreeAnswer
 from steadyboost.trees.leaves import LeafSums
 from steadyboost.trees.prediction import add_trees, scratch_for_places
 from steadyboost.trees.tree import GrownTree

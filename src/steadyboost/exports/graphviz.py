@@ -4,7 +4,7 @@ from typing import Any
 
 from steadyboost.exports.names import Tests
 from steadyboost.exports.text import answer_names, chosen_answers, title
-from steadyboost.learners.tree import TreeAnswer
+from steadyboost.learners.tree_answer import TreeAnswer
 
 HEAD = """digraph tree {
     graph [fontname="Helvetica" labelloc="t" fontsize=12]

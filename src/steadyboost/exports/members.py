@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from steadyboost.core.fitted import FittedBooster
 from steadyboost.learners.base import Answer
 from steadyboost.learners.many import Answers
-from steadyboost.learners.tree import TreeAnswer
+from steadyboost.learners.tree_answer import TreeAnswer
 from steadyboost.trees.tree import GrownTree
 
 

@@ -11,7 +11,7 @@ from steadyboost.exports.members import added, answers_of
 from steadyboost.exports.names import Tests, answer_name, feature_names
 from steadyboost.learners.base import Answer
 from steadyboost.learners.c45 import C45Answer
-from steadyboost.learners.tree import TreeAnswer
+from steadyboost.learners.tree_answer import TreeAnswer
 from steadyboost.trees.tree import GrownTree
 
 

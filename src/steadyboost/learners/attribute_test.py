@@ -6,9 +6,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.learners.tree import TreeAnswer, answer_by
+from steadyboost.learners.tree_answer import TreeAnswer, answer_by
 from steadyboost.trees.attribute_test import grow_test
-from steadyboost.trees.tree import Sums
+from steadyboost.trees.sums import Sums
 
 
 def sums_of(question: Question, counts: np.ndarray | None) -> Sums:

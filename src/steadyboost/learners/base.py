@@ -78,8 +78,10 @@ class Question:
     """Each row's target in 0 .. n_answers - 1, and how much the row matters.
 
     ``code[a]`` is what answer a adds to each class's score; a 1-D code counts for the answered
-    class alone. ``total`` is that of the weights, where it is known. ``info`` goes to the history
-    of the round, ``extra`` to its stage, for whatever adds the answer to the scores.
+    class alone. ``total`` is that of the weights, where it is known; ``whole`` is what 2**60 stands
+    for in units that most weights follow since the last round, which had the same targets. ``info``
+    goes to the history of the round, ``extra`` to its stage, for whatever adds the answer to the
+    scores.
 
     Where ``edges`` is given, ``edges[i, l]`` is what naming label l is worth in row i, and the last
     column is the row's mass. ``form`` says what may be named, and what a learner that can maximise
@@ -103,6 +105,7 @@ class Question:
     form: str = "set"
     absent: float = 0.0
     total: float | None = None
+    whole: float | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
     def labels(self, votes: np.ndarray) -> np.ndarray:

@@ -9,9 +9,9 @@ from sklearn.utils._param_validation import Interval
 
 from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.learners.tree import TreeAnswer, answer_by
+from steadyboost.learners.tree_answer import TreeAnswer, answer_by
 from steadyboost.trees.decision_rule import Evidence, grow_rule
-from steadyboost.trees.tree import Sums
+from steadyboost.trees.sums import Sums
 
 
 class DecisionRule(BaseEstimator):

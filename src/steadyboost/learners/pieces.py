@@ -3,10 +3,11 @@
 import numpy as np
 
 from steadyboost.learners.base import Data, Pieces, Threads, sums_before
+from steadyboost.trees.histogram import rounded
 from steadyboost.trees.sharded import add_up
 
 
-def whole(
+def sum_all(
     data: Data, masses: np.ndarray, rows: np.ndarray | None, threads: Threads
 ) -> float | None:
     """The total over the rows (None: all) of all machines; None where there is one."""
@@ -15,7 +16,7 @@ def whole(
     used = masses if rows is None else masses[rows]
     pieces = data.pieces if rows is None else data.pieces.take(rows)
     sums = [float(used[start:stop].sum()) for _, start, stop in pieces.spans]
-    return threads.meet(sums, add_up, pieces.numbers)
+    return float(rounded(threads.meet(sums, add_up, pieces.numbers)))
 
 
 def sample(

@@ -13,9 +13,10 @@ from scipy.sparse import issparse
 from steadyboost.learners.sparse import bin_sparse, compress
 from steadyboost.trees.binned import Binned, BinnedRows
 from steadyboost.trees.binning import MAX_BINS, assign_bins, find_cuts, padded
-from steadyboost.trees.sharded import Run
+from steadyboost.trees.sharded import Run, one_by_one
 from steadyboost.trees.sparse_binning import find_sparse_cuts
-from steadyboost.trees.tree import SMALL, one_by_one, parts
+from steadyboost.trees.sums import parts
+from steadyboost.trees.tree import SMALL
 
 SAMPLE_ROWS = 200_000  # enough rows for the quantiles of a column
 BIN_ROWS = 65_536  # that a thread bins at a time

@@ -1,6 +1,6 @@
 """Histogram trees and stumps."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -9,15 +9,17 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.learners.by_label import ByLabel
-from steadyboost.learners.pieces import sample, whole
+from steadyboost.learners.pieces import sample, sum_all
+from steadyboost.learners.tree_answer import TreeAnswer, answer_by
+from steadyboost.trees.binned import Binned
 from steadyboost.trees.many import grow_many
-from steadyboost.trees.prediction import take
-from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import GrownTree, Growth, Space, Sums, grow_tree, one_by_one, parts
+from steadyboost.trees.root import RootSums
+from steadyboost.trees.sums import Space, Sums
+from steadyboost.trees.tree import Growth, grow_tree
 
 FEW_ROWS = 0.5  # share of the rows below which the others are left out
 SAMPLE_ROWS = 4096
+MANY_WORDS = 25_000  # of four bins each, above which a histogram of all is kept
 MANY_ROWS = 100_000  # above which simple passes over the rows are shared between threads
 CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
 
@@ -25,6 +27,12 @@ CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each fo
 def make_space(data: Data) -> Space:
     """Kept with the rows from round to round: they are asked about one tree at a time."""
     return Space()
+
+
+def make_root(data: Data) -> RootSums:
+    """Kept from round to round as well."""
+    assert data.binned is not None
+    return RootSums(data.binned)
 
 
 def weighing(weights: np.ndarray) -> np.ndarray | None:
@@ -36,58 +44,6 @@ def weighing(weights: np.ndarray) -> np.ndarray | None:
     if np.count_nonzero(some) > FEW_ROWS * len(some):
         return None
     return np.flatnonzero(weights)
-
-
-@dataclass(frozen=True)
-class TreeAnswer:
-    """A grown tree and the vote of each node: its heaviest class, or the node itself."""
-
-    tree: GrownTree
-    label: np.ndarray
-
-    def votes(self, data: Data) -> np.ndarray:
-        assert data.binned is not None
-        return self.votes_of_leaves(data.binned.leaves(self.tree))
-
-    def votes_of_leaves(
-        self, leaves: np.ndarray, n_parts: int = 1, run: Run = one_by_one
-    ) -> np.ndarray:
-        out = np.empty(len(leaves), dtype=np.int32)
-        run(lambda at: take(self.label, leaves[at], out[at]), parts(len(out), n_parts))
-        return out
-
-    def importances(self, n_features: int) -> np.ndarray:
-        sums = np.bincount(self.tree.feature, weights=self.tree.gain, minlength=n_features)
-        return sums / sums.sum() if sums.sum() > 0 else sums
-
-
-@dataclass(frozen=True)
-class LeafAnswer(TreeAnswer):
-    """A grown tree whose votes are its nodes, for boosters that add the values of leaves."""
-
-    @classmethod
-    def of(cls, tree: GrownTree) -> "LeafAnswer":
-        return cls(tree, np.arange(len(tree.feature), dtype=np.int32))
-
-
-def directions(sums: np.ndarray) -> np.ndarray:
-    """Rows scaled to length one; those of zeros stay."""
-    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-    return sums / np.where(lengths > 0, lengths, 1)
-
-
-def answer_by(tree: GrownTree, question: Question) -> TreeAnswer:
-    """A tree as the answer to a question; sets and vectors, where asked for, go to its code."""
-    if question.edges is None:
-        return TreeAnswer(tree, tree.label.astype(np.int32))
-    worth = tree.value[:, :-1]
-    if question.form == "label":
-        return TreeAnswer(tree, worth.argmax(axis=1).astype(np.int32))
-    if question.form == "set":
-        question.code = np.where(worth > 0, 1.0, question.absent)
-    else:
-        question.code = directions(worth) * question.code
-    return TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
 
 
 class Tree(BaseEstimator):
@@ -178,26 +134,26 @@ class Tree(BaseEstimator):
         assert data.binned is not None
         weights = question.weights if counts is None else counts.astype(float)
         rows, features = self._draw(data, counts, seed, threads)
-        known = question.total if rows is None else None
+        known = question.total is not None and rows is None
         rows = weighing(weights) if rows is None else rows
         growth, space = self.growth(), data.once(make_space)
         n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
-        binned, targets, ordered = data.binned, question.targets, None
-        if question.edges is None and rows is None and data.pieces is None:
-            ordered = data.once(ByLabel).of(targets, question.n_answers)
-        if ordered is not None:
-            binned, targets = ordered.binned, ordered.labels
-            weights = ordered.take(weights, n_parts, threads)
         if question.edges is None:
-            total = whole(data, weights, rows, threads) if known is None else known
-            n, run = question.n_answers, threads.run
-            sums = Sums.of_labels(targets, weights, n, rows, run=run, space=space, total=total)
+            labelled = question.targets, weights, question.n_answers
+            total, whole = question.total, question.whole
+            if not known:
+                total, whole = sum_all(data, weights, rows, threads), None
+            options: Any = {"total": total, "whole": whole, "run": threads.run, "space": space}
+            if whole is not None and self._keeps_root(data, rows, features):
+                sums = data.once(make_root).set(*labelled, n_parts=n_parts, **options)
+            else:
+                sums = Sums.of_labels(*labelled, rows, **options)
         else:
             growth = replace(growth, criterion=CRITERION[question.form])
             edges = question.edges if counts is None else question.edges * counts[:, None]
-            sums = Sums.of_channels(edges, whole(data, np.abs(edges), None, threads))
+            sums = Sums.of_channels(edges, sum_all(data, np.abs(edges), None, threads))
         tree, leaves = grow_tree(
-            binned,
+            data.binned,
             sums,
             growth,
             rows=rows,
@@ -208,8 +164,13 @@ class Tree(BaseEstimator):
             meet=None if data.pieces is None else threads.meet,
         )
         answer = answer_by(tree, question)
-        votes = answer.votes_of_leaves(leaves, n_parts, threads.run)
-        return answer, votes if ordered is None else ordered.put_back(votes, n_parts, threads)
+        return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
+
+    def _keeps_root(self, data: Data, rows: np.ndarray | None, features: np.ndarray | None) -> bool:
+        """Whether the histogram of all rows is worth keeping for the next round."""
+        every = rows is None and features is None and data.pieces is None
+        many = isinstance(data.binned, Binned) and data.binned.packed.size >= MANY_WORDS
+        return every and many and self.min_samples_leaf == 1
 
     @property
     def draws(self) -> bool:

@@ -15,9 +15,10 @@ from steadyboost.trees.criteria import EDGE, ERROR, mass_of
 from steadyboost.trees.filling import fill_histogram
 from steadyboost.trees.grower import add_children, empty_tree
 from steadyboost.trees.jit import inner, kernel
-from steadyboost.trees.sharded import Run
+from steadyboost.trees.sharded import Run, one_by_one
 from steadyboost.trees.splitting import SET_WORDS
-from steadyboost.trees.tree import SMALL, GrownTree, Sums, one_by_one
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import SMALL, GrownTree
 
 NO_BIN = -1  # the question is only whether the value is missing
 

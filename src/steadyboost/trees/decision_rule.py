@@ -21,8 +21,9 @@ from steadyboost.trees.rule_search import (
     sum_paired,
 )
 from steadyboost.trees.sending import partition
-from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import GrownTree, Sums, one_by_one
+from steadyboost.trees.sharded import Run, one_by_one
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import GrownTree
 
 
 @dataclass(frozen=True)

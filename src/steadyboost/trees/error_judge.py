@@ -10,7 +10,7 @@ from steadyboost.trees.linesearch import merge_points, merging_width
 from steadyboost.trees.search_tree import Found, Leaf
 from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.standing import Sample, Standing
-from steadyboost.trees.tree import parts
+from steadyboost.trees.sums import parts
 from steadyboost.trees.turning import all_breakpoints, exponential_losses, find_positions
 
 EXACT_POINTS = 2**17  # breakpoints up to which all of them are looked at

@@ -48,6 +48,18 @@ def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
     )
 
 
+def begin(slot, free, state):
+    """The root is its own smaller child."""
+    slot[:] = -1
+    for k in range(len(free)):
+        free[k] = k
+    state[N_NODES], state[N_LEAVES], state[N_OPEN], state[N_FREE] = 1, 1, 0, len(free)
+    state[FIRST], state[SMALL], state[LARGE] = 0, 0, 0
+
+
+_begin = plain(begin)
+
+
 class Room:
     """What growing a tree takes besides the tree: the same again for the next one.
 
@@ -75,6 +87,14 @@ class Room:
             gather_room(bins, sums, n_rows, n_channels),
         )
         self.arrays = nodes, pool, np.empty(SLOTS, dtype=np.int64), beside, state
+
+    def begin_with(self, root: np.ndarray) -> None:
+        """Begin a tree whose root's histogram is known."""
+        (_, _, slot, _), pool, free, _, state = self.arrays
+        begin(slot, free, state)
+        state[N_FREE] -= 1
+        slot[0] = free[state[N_FREE]]
+        pool[slot[0]] = root
 
     def widen(self) -> None:
         """Twice as many slots; all new ones are free (none was)."""
@@ -149,7 +169,7 @@ def _add_up_new(bins, sums, rows, few, rule, limits, tree, span, slot, pool, fre
     small, large, n_leaves = state[SMALL], state[LARGE], state[N_LEAVES]
     useful = _may_split(totals[large], depth[large], n_leaves, rule[0], limits)
     useful |= _may_split(totals[small], depth[small], n_leaves, rule[0], limits)
-    if not useful or span[large, 1] - span[large, 0] <= few:
+    if not useful or slot[small] >= 0 or span[large, 1] - span[large, 0] <= few:
         return True
     if state[N_FREE] == 0:
         return False
@@ -219,17 +239,6 @@ def _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, goe
     slot[state[SMALL]], slot[state[LARGE]] = -1, slot[node]
 
 
-@plain
-def _begin(slot, free, state):
-    """The root is its own smaller child."""
-    for node in range(len(slot)):
-        slot[node] = -1
-    for k in range(len(free)):
-        free[k] = k
-    state[N_NODES], state[N_LEAVES], state[N_OPEN], state[N_FREE] = 1, 1, 0, len(free)
-    state[FIRST], state[SMALL], state[LARGE] = 0, 0, 0
-
-
 @partial(shared, inside=plain, outside=standing)
 def go_on(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room):
     """Begin or go on with a tree: its number of nodes, or 0 if it needs a wider room to go on.
@@ -256,10 +265,12 @@ def go_on(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room
         _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, beside[2], state)
 
 
-def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row) -> int:
-    """Grow one tree; returns its number of nodes."""
+def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, root=None) -> int:
+    """Grow one tree; returns its number of nodes. ``root``: the histogram of all rows, if known."""
     capacity, n_channels = tree[3].shape
     room, n_nodes = Room(bins, sums, len(rows), n_channels, capacity), 0
+    if root is not None:
+        room.begin_with(root)
     while n_nodes == 0:
         n_nodes = go_on(
             bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room.arrays

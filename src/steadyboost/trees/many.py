@@ -11,8 +11,8 @@ from steadyboost.trees.grower import N_NODES, STATE, Room, empty_tree, go_on
 from steadyboost.trees.histogram import rounded, to_fixed_point
 from steadyboost.trees.jit import plain, standing
 from steadyboost.trees.prediction import CHUNK, find_places, scratch_for_places
-from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import GrownTree, Growth, one_by_one
+from steadyboost.trees.sharded import Run, one_by_one
+from steadyboost.trees.tree import GrownTree, Growth
 
 _go_on = go_on.bare  # as called from kernels
 

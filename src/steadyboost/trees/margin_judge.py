@@ -27,7 +27,7 @@ from steadyboost.trees.margin_search import FIRST_PART, bottom_mean, seek
 from steadyboost.trees.search_tree import Found, Leaf
 from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.standing import Sample, Standing
-from steadyboost.trees.tree import parts
+from steadyboost.trees.sums import parts
 
 MANY = 2**16  # rows of which some tell about the best step of a cut
 SOME = 2**13  # how many do, at the least

@@ -58,14 +58,20 @@ class Shard:
     """Some of the rows of a training set."""
 
     def __init__(
-        self, bins: tuple, sums: tuple, rows: np.ndarray, scratch: np.ndarray, n_channels: int
+        self,
+        bins: tuple,
+        sums: tuple,
+        rows: np.ndarray,
+        scratch: np.ndarray,
+        n_channels: int,
+        fills_root: bool = True,
     ):
         self.bins, self.sums, self.rows, self.scratch = bins, sums, rows, scratch
         self.n_channels = n_channels
         self.n_cells = int(bins[2][0][-1]) * (n_channels + (len(sums[-1]) > 0))
         self.span = {0: (0, len(rows))}
         self.hists: dict[int, np.ndarray] = {}  # of nodes that were filled last
-        self.fill([0])
+        self.fill([0] if fills_root else [])
 
     def rows_of(self, node: int) -> np.ndarray:
         start, stop = self.span[node]
@@ -131,13 +137,21 @@ class ShardedGrowth:
         self.hists: dict[int, np.ndarray] = {}  # over all shards, of nodes that may be split
         self.nodes: list[Node] = []
 
-    def grow(self, tree: tuple, node_of_row: np.ndarray) -> int:
+    def grow(self, tree: tuple, node_of_row: np.ndarray, root: np.ndarray | None = None) -> int:
+        """Grow the tree; its number of nodes. ``root``: the histogram of all rows, if known."""
         self.nodes = [Node(tree[3][0].copy(), 0)]
         if self.may_split(0):
-            self.search([0], [Family(-1, 0, -1)])
+            self.search([0], self.start(root))
             while chosen := self.promising():
                 self.search(*self.split(chosen))
         return self.assemble(tree, node_of_row)
+
+    def start(self, root: np.ndarray | None) -> list[Family]:
+        """The root's histogram, or where it comes from."""
+        if root is None:
+            return [Family(-1, 0, -1)]
+        self.hists[0] = root.copy()
+        return []
 
     def may_split(self, at: int) -> bool:
         node = self.nodes[at]

@@ -11,8 +11,9 @@ from steadyboost.trees.jit import kernel
 from steadyboost.trees.joint import NOT_JOINED, Joint, pays, split_joint
 from steadyboost.trees.linesearch import rivals, stand
 from steadyboost.trees.margin_search import bottom_threshold
-from steadyboost.trees.sharded import Run
-from steadyboost.trees.tree import SMALL, STRETCH, Space, one_by_one, parts
+from steadyboost.trees.sharded import Run, one_by_one
+from steadyboost.trees.sums import STRETCH, Space, parts
+from steadyboost.trees.tree import SMALL
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
 SOME = 2**14  # rows that tell about where the bottom ends

@@ -1,28 +1,17 @@
 """A grown tree, and the call that makes one of binned rows."""
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from steadyboost.trees import criteria
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import empty_tree, grow
-from steadyboost.trees.histogram import (
-    LANES,
-    absolute_total,
-    fix_weights,
-    rounded,
-    sum_channels,
-    sum_labels,
-    to_fixed_point,
-)
 from steadyboost.trees.prediction import apply, scratch_for_places
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth, add_up, one_by_one
 from steadyboost.trees.spread import Meet, SpreadGrowth
+from steadyboost.trees.sums import STRETCH, Space, Sums, parts
 
 CRITERIA = {
     "gini": criteria.GINI,
@@ -34,7 +23,6 @@ CRITERIA = {
     "norm": criteria.NORM,
 }
 SMALL = 1_000_000  # cells below which a second thread costs more than it gains
-STRETCH = 65_536  # rows that are summed at a time
 COUNT = np.arange(STRETCH, dtype=np.int32)
 MANY_NODES = 4096  # above which a call per node costs more than threads gain
 MANY_CELLS = 2**30  # of the histograms of all nodes, above which threads take too much memory
@@ -96,7 +84,10 @@ class GrownTree:
         return self.value.argmax(axis=1)
 
     @classmethod
-    def from_growth(cls, tree: tuple[np.ndarray, ...], n_nodes: int) -> "GrownTree":
+    def from_growth(
+        cls, tree: tuple[np.ndarray, ...], n_nodes: int, units: float = 2.0**60
+    ) -> "GrownTree":
+        """The first nodes of the arrays that it was grown in; all weights are so many units."""
         feature, children, left_set, totals, gain, depth = (part[:n_nodes] for part in tree)
         leaf = feature < 0
         children = np.where(leaf[:, None], np.arange(n_nodes)[:, None], children)
@@ -104,8 +95,8 @@ class GrownTree:
             feature=np.where(leaf, 0, feature).astype(np.int32),
             children=children.astype(np.int32),
             left_set=np.where(leaf[:, None], np.uint32(0), left_set),
-            value=totals / 2.0**60,
-            gain=np.where(leaf, 0.0, np.maximum(gain, 0.0) / 2.0**60),
+            value=totals / units,
+            gain=np.where(leaf, 0.0, np.maximum(gain, 0.0) / units),
             depth=int(depth.max()),
         )
 
@@ -117,14 +108,6 @@ class GrownTree:
         return out
 
 
-def parts(n: int, n_parts: int) -> list[slice]:
-    """``n`` rows in so many stretches of like length."""
-    if n_parts == 1:
-        return [slice(0, n)]
-    bounds = np.linspace(0, n, n_parts + 1).astype(int).tolist()
-    return [slice(a, b) for a, b in pairwise(bounds)]
-
-
 def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
     """Write the given rows at their places, or the numbers of all."""
     if rows is not None:
@@ -133,103 +116,6 @@ def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
     for start in range(at.start, at.stop, STRETCH):
         stop = min(start + STRETCH, at.stop)
         np.add(COUNT[: stop - start], np.int32(start), out=out[start:stop])
-
-
-class Space(threading.local):
-    """Room for arrays of a row's length that tree after tree needs, taken from the system once.
-
-    Each thread has its own: trees may be grown side by side.
-    """
-
-    def __init__(self) -> None:
-        self._arrays: dict[str, np.ndarray] = {}
-
-    def array(self, name: str, n: int, dtype: Any) -> np.ndarray:
-        """An array of any content, the one of this name if it is there already."""
-        if name not in self._arrays or len(self._arrays[name]) < n:
-            self._arrays[name] = np.empty(n, dtype=dtype)
-        return self._arrays[name][:n]
-
-
-@dataclass(frozen=True)
-class Sums:
-    """What growth adds up, as integers: labels with weights, or dense channels."""
-
-    labels: np.ndarray
-    weights: np.ndarray
-    channels: np.ndarray
-    whole: float = 1.0  # what 2**60 stands for
-    of_all: np.ndarray | None = None  # total of all rows, if it is known
-
-    @classmethod
-    def of_labels(
-        cls,
-        labels: np.ndarray,
-        weights: np.ndarray,
-        n_labels: int,
-        rows: np.ndarray | None = None,
-        *,
-        run: Run = one_by_one,
-        space: Space | None = None,
-        total: float | None = None,
-    ) -> "Sums":
-        """Labels in 0 .. n_labels - 1 with non-negative weights; ``rows``: those to be used.
-
-        The sums are over stretches that do not depend on the number of threads. ``total`` is what
-        2**60 stands for, by default the sum of the weights of the rows.
-        """
-        labels = labels.astype(np.int32, copy=False)
-        fixed = (space or Space()).array("weights", len(weights), np.int64)
-        stretches = parts(len(weights), -(-len(weights) // STRETCH) or 1)
-        if total is None:
-            used = weights if rows is None else weights[rows]
-            total = sum(run(lambda at: used[at].sum(), parts(len(used), len(stretches))))
-        total = float(rounded(total))
-
-        def fix(at: slice) -> np.ndarray:
-            lanes = np.zeros((LANES, n_labels), dtype=np.int64)
-            fix_weights(weights[at], labels[at], total, fixed[at], lanes)
-            return lanes.sum(axis=0)
-
-        of_all = np.sum(run(fix, stretches), axis=0)
-        return cls(labels, fixed, np.empty((0, n_labels), np.int64), of_all=of_all)
-
-    @classmethod
-    def of_channels(cls, channels: np.ndarray, total: float | None = None) -> "Sums":
-        """One vector per row; signed edges end with the row's mass, Newton sums are (g, h)."""
-        values, fixed = channels.ravel(), np.empty(channels.size, dtype=np.int64)
-        whole = float(rounded(absolute_total(values) if total is None else total))
-        to_fixed_point(values, whole, fixed)
-        return cls.of_fixed(fixed.reshape(channels.shape), whole)
-
-    @classmethod
-    def of_fixed(cls, channels: np.ndarray, whole: float) -> "Sums":
-        """As ``of_channels``, of integers that are parts of 2**60, which stands for ``whole``."""
-        nothing = np.empty(0, dtype=np.int64)
-        return cls(nothing.astype(np.int32), nothing, channels, whole)
-
-    @property
-    def n_channels(self) -> int:
-        return self.channels.shape[1]
-
-    def total(self, rows: np.ndarray | None = None) -> np.ndarray:
-        """Total of the listed rows, of all if None."""
-        if rows is None and self.of_all is not None:
-            return self.of_all
-        if len(self.channels):
-            return sum_channels(self.channels if rows is None else self.channels[rows])
-        lanes = np.zeros((LANES, self.n_channels), dtype=np.int64)
-        sum_labels(self.labels, self.weights, rows, lanes)
-        return lanes.sum(axis=0)
-
-    def arrays(self, counting: bool) -> tuple[np.ndarray, ...]:
-        """As kernels take them: labels and weights, or channels; counts, and their one label."""
-        counted = np.empty(0, dtype=np.int64)
-        if counting:
-            mass = self.channels[:, -1] if len(self.channels) else self.weights
-            counted = (mass > 0).astype(np.int64)
-        own = (self.channels,) if len(self.channels) else (self.labels, self.weights)
-        return *own, counted, np.zeros(len(counted), dtype=np.int32)
 
 
 def grow_trees(
@@ -273,25 +159,26 @@ def grow_tree(
     n_cells = int(binned.offsets[-1]) * (sums.n_channels + counts)
     if not _threads_pay(binned.n_read(n_used, len(bins[1])), len(tree[0]), n_shards * n_cells):
         n_shards = 1
+    root = sums.hist if rows is None and features is None and meet is None and not counts else None
     numbers = space.array("rows", n_used, np.int32)
     scratch = space.array("scratch", n_used, np.int32)
     leaf = space.array("leaf", binned.n_rows, np.int32)
 
     def start_shard(at: slice) -> Shard:
         list_rows(rows, at, numbers)
-        return Shard(bins, arrays, numbers[at], scratch[at], sums.n_channels)
+        return Shard(bins, arrays, numbers[at], scratch[at], sums.n_channels, root is None)
 
     if meet is not None:
         shards = run(start_shard, parts(n_used, n_shards))
         n_nodes = SpreadGrowth(shards, rule, limits, run, meet).grow(tree, leaf)
     elif n_shards > 1:
         shards = run(start_shard, parts(n_used, n_shards))
-        n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf)
+        n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf, root)
     else:
         list_rows(rows, slice(0, n_used), numbers)
         span = np.array([[0, n_used]]).repeat(len(tree[0]), axis=0)
-        n_nodes = grow(bins, arrays, numbers, scratch, rule, limits, tree, span, leaf)
-    grown = GrownTree.from_growth(tree, n_nodes)
+        n_nodes = grow(bins, arrays, numbers, scratch, rule, limits, tree, span, leaf, root)
+    grown = GrownTree.from_growth(tree, n_nodes, sums.units)
     return grown, leaf if rows is None else binned.leaves(grown)
 
 
