@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from common import assert_same_model, problem
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference.histograms import by_numpy
 from reference.tree_cases import assert_identical, pack, random_columns, related_labels
@@ -35,7 +35,15 @@ def assert_as_if_new(found, binned, labels, weights):
     np.testing.assert_array_equal(found.hist, expected)
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.fixture(autouse=True)
+def no_data_are_small(monkeypatch):
+    for module in ("root", "tree"):
+        monkeypatch.setattr(f"steadyboost.trees.{module}.SMALL", 0)
+
+
+@settings(
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.integers(0, 2**32), st.integers(1, 400), st.integers(1, 3), st.floats(0, 1))
 def test_weights_that_move_are_added_up(seed, n_rows, n_parts, share):
     rng, binned, labels = made_up(seed, n_rows)
@@ -56,8 +64,7 @@ def test_other_labels_start_afresh():
 
 @pytest.mark.parametrize("n_shards", [1, 2])
 @pytest.mark.parametrize("limits", [{"max_depth": 3}, {"max_leaf_nodes": 6}, {}])
-def test_trees_are_the_same_again_and_again(n_shards, limits, monkeypatch):
-    monkeypatch.setattr("steadyboost.trees.tree.SMALL", 0)
+def test_trees_are_the_same_again_and_again(n_shards, limits):
     rng, binned, labels = made_up(1)
     root, growth, options = RootSums(binned), Growth(**limits), {"n_shards": n_shards}
     for _ in range(3):

@@ -20,7 +20,7 @@ from steadyboost.trees.tree import Growth, grow_tree
 FEW_ROWS = 0.5  # share of the rows below which the others are left out
 SAMPLE_ROWS = 4096
 MANY_WORDS = 25_000  # of four bins each, above which a histogram of all is kept
-MANY_ROWS = 100_000  # above which simple passes over the rows are shared between threads
+MANY_ROWS = 500_000  # above which a look-up per row is shared between threads
 CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
 
 
@@ -137,7 +137,6 @@ class Tree(BaseEstimator):
         known = question.total is not None and rows is None
         rows = weighing(weights) if rows is None else rows
         growth, space = self.growth(), data.once(make_space)
-        n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         if question.edges is None:
             labelled = question.targets, weights, question.n_answers
             total, whole = question.total, question.whole
@@ -145,7 +144,8 @@ class Tree(BaseEstimator):
                 total, whole = sum_all(data, weights, rows, threads), None
             options: Any = {"total": total, "whole": whole, "run": threads.run, "space": space}
             if whole is not None and self._keeps_root(data, rows, features):
-                sums = data.once(make_root).set(*labelled, n_parts=n_parts, **options)
+                root = data.once(make_root)
+                sums = root.set(*labelled, n_parts=threads.n_threads, **options)
             else:
                 sums = Sums.of_labels(*labelled, rows, **options)
         else:
@@ -164,6 +164,7 @@ class Tree(BaseEstimator):
             meet=None if data.pieces is None else threads.meet,
         )
         answer = answer_by(tree, question)
+        n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
 
     def _keeps_root(self, data: Data, rows: np.ndarray | None, features: np.ndarray | None) -> bool:

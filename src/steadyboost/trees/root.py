@@ -14,6 +14,7 @@ from steadyboost.trees.histogram import FIXED_ROWS, factors
 from steadyboost.trees.jit import standing
 from steadyboost.trees.sharded import Run, one_by_one
 from steadyboost.trees.sums import Space, Sums, parts, units_of
+from steadyboost.trees.tree import SMALL
 
 
 @standing
@@ -78,6 +79,8 @@ class RootSums:
             fill_histogram(self.bins, arrays, own[:n_moved], n_labels, hist)
             return hist
 
+        if self.binned.n_read(*self.binned.shape) < SMALL:
+            n_parts = 1
         for hist in run(add_up, parts(len(weights), n_parts)):
             self.hist += hist
         first = self.hist[: self.binned.offsets[1] * n_labels]

@@ -8,7 +8,7 @@ import numpy as np
 
 from steadyboost.trees.jit import inner, kernel, plain
 from steadyboost.trees.sparse_kernels import column_of
-from steadyboost.trees.splitting import SET_WORDS
+from steadyboost.trees.splitting import SET_WORDS, contains
 
 _column_of = inner(column_of)
 
@@ -61,6 +61,18 @@ def table_of_bins() -> np.ndarray:
 
 
 _new_table = inner(table_of_bins)
+
+
+@kernel
+def count_left(packed, feature, left_set, rows):
+    """How many of the rows go left."""
+    n_left = np.int64(0)
+    for row in rows:
+        bin_ = (packed[feature >> 2, np.uint64(row)] >> np.uint32(8 * (feature & 3))) & np.uint32(
+            255
+        )
+        n_left += contains(left_set, np.int64(bin_))
+    return n_left
 
 
 @kernel

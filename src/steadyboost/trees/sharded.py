@@ -20,7 +20,7 @@ import numpy as np
 
 from steadyboost.trees.filling import fill_histogram
 from steadyboost.trees.grower import add_children, may_split
-from steadyboost.trees.sending import partition, settle
+from steadyboost.trees.sending import count_left, partition, settle
 from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.splitting import SET_WORDS, best_split, gain_of
 
@@ -85,11 +85,9 @@ class Shard:
 
     def some_go_left(self, at: int, node: Node, column: Column) -> tuple[int, int]:
         """How many of a sample of a node's rows go left, and how many are in it."""
-        rows, (packed, feature) = self.rows_of(at), column
+        rows = self.rows_of(at)
         rows = rows[:: len(rows) // SAMPLE_ROWS + 1]
-        bins = (packed[feature >> 2][rows] >> np.uint32(8 * (feature & 3))) & np.uint32(255)
-        left = (node.left_set[bins >> 5] >> (bins & 31)) & 1
-        return int(left.sum()), len(rows)
+        return count_left(*column, node.left_set, rows), len(rows)
 
     def split(self, at: int, node: Node, column: Column) -> None:
         """Send a node's rows to its children."""
