@@ -10,6 +10,7 @@ from _child import Child, Failed
 from _models import MODELS, OURS
 from _results import Fits, Predictions, Results
 from _sets import SETS, DataSet
+from _threads import Additions
 from rich.console import Console
 
 from steadyboost.datasets import DatasetNotFound
@@ -97,6 +98,7 @@ class SetRun:
         self.results, self.clock = results, clock
         self.cost = self.data_set.cost(results.quick)
         self.series: list[Series] = []
+        self.additions = Additions()
 
     def run(self) -> None:
         with TemporaryDirectory() as folder, ExitStack() as open_children:
@@ -157,6 +159,7 @@ class SetRun:
         for r in range(repeats):
             with self.clock.step(f"{self.name}: {what}, repeat {r + 1} of {repeats}", cost):
                 self.each(action)
+                self.results.thread_gains.append(self.additions.gain())
 
     def each(self, action: Callable[[Series], None]) -> None:
         for series in self.series:

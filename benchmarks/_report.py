@@ -78,9 +78,17 @@ def _megabytes(size: int | None) -> str:
 
 def _machine_sheet(results: Results) -> Sheet:
     rows = [[key, value] for key, value in results.machine.items()]
+    rows.append(["additions alone, 1 thread over 2 threads", _spread(results.thread_gains)])
     rows.append(["date", results.date])
     rows.append(["repeats", f"{results.repeats}{' (quick: tiny sizes)' if results.quick else ''}"])
     return Sheet("machine", "Machine", ["", "value"], rows)
+
+
+def _spread(values: list[float]) -> str:
+    """The median, and the least and the largest."""
+    if not values:
+        return "not measured"
+    return f"{typical(values):.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
 def _data_sheet(results: Results) -> Sheet:

@@ -65,6 +65,7 @@ class Results:
     fits: list[Fits] = field(default_factory=list)
     predictions: list[Predictions] = field(default_factory=list)
     startup: dict[str, list[float]] = field(default_factory=dict)
+    thread_gains: list[float] = field(default_factory=list)  # of additions alone
     problems: list[str] = field(default_factory=list)
 
     def fits_of(self, data_set: str, model: str, threads: int) -> Fits | None:
