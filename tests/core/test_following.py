@@ -7,7 +7,7 @@ from sklearn.datasets import load_wine
 from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.callbacks import Callback
 from steadyboost.core import rows as module
-from steadyboost.core.scores import add_votes, follow_own, own_score
+from steadyboost.core.scores import add_votes, follow_votes, own_score
 from steadyboost.core.workers import Workers
 
 X, Y = load_wine(return_X_y=True)
@@ -72,16 +72,15 @@ def test_a_heir_with_other_weights_sees_all_scores():
     Margins(estimator=Tree(max_depth=2), n_estimators=5, random_state=0).fit(X, Y)
 
 
-def test_own_scores_are_those_of_all_to_the_last_bit():
+def test_weights_are_multiplied_by_one_of_two_factors():
     rng = np.random.default_rng(0)
     y = rng.integers(4, size=1000).astype(np.int32)
-    scores, own, weights = np.zeros((1000, 4), order="F"), np.zeros(1000), np.ones(1000)
+    scores, weights = np.zeros((1000, 4), order="F"), np.ones(1000)
     for _ in range(20):
         votes, step = rng.integers(4, size=1000).astype(np.int32), rng.normal()
         add_votes(scores, votes, np.ones(4), step)
-        follow_own(step, (np.exp(-step), 1.0), votes, y, own, weights)
-    np.testing.assert_array_equal(own, own_score(scores, y))
-    np.testing.assert_allclose(weights, np.exp(-own), rtol=1e-13)
+        follow_votes((np.exp(-step), 1.0), votes, y, weights)
+    np.testing.assert_allclose(weights, np.exp(-own_score(scores, y)), rtol=1e-13)
 
 
 @pytest.mark.parametrize("learning_rate", [0.1, 1])

@@ -39,6 +39,7 @@ def assert_as_if_new(found, binned, labels, weights):
 def no_data_are_small(monkeypatch):
     for module in ("root", "tree"):
         monkeypatch.setattr(f"steadyboost.trees.{module}.SMALL", 0)
+    monkeypatch.setattr(learner, "CELLS_PER_WORD", np.inf)
 
 
 @settings(
@@ -128,6 +129,13 @@ def test_rounds_add_up_the_smaller_part_only(monkeypatch):
     assert len(model.estimators_) == len(moved) == 40
     assert moved[0] == 1
     assert np.median(moved) < 0.5
+
+
+def test_no_histogram_is_kept_that_is_larger_than_the_data(monkeypatch):
+    monkeypatch.setattr(learner, "MANY_WORDS", 0)
+    monkeypatch.setattr(learner, "CELLS_PER_WORD", 1.0)
+    monkeypatch.setattr(learner, "RootSums", None)
+    assert len(SAMMEClassifier(n_estimators=3).fit(X, Y).estimators_) == 3
 
 
 def test_threads_add_up_parts_of_the_rows():

@@ -20,8 +20,8 @@ LogWeights = TypeVar("LogWeights", bound=Callable[..., np.ndarray])
 def minus_own_score(log_weights: LogWeights) -> LogWeights:
     """Mark ``log_weights`` that are minus each row's score of its own label.
 
-    Where answers count for their own class, the loop then need not keep the other scores up to
-    date, and a round multiplies weights. Own scores are the one column that is passed.
+    Where answers count for their own class, a round multiplies weights by one of two numbers, and
+    the loop need not keep the scores up to date.
     """
     log_weights.minus_own_score = True  # type: ignore[attr-defined]
     return log_weights
@@ -98,19 +98,18 @@ class Hooks:
 
     @classmethod
     def weighs_own(cls) -> bool:
-        """Whether the scores of own labels are all that weights need."""
+        """Whether weights follow from round to round, without the scores."""
         plain = cls.add is Hooks.add and cls.question is Hooks.question
         return hasattr(cls.log_weights, "minus_own_score") and plain
 
     def weigh_block(self, block: Block) -> np.ndarray:
         """Logarithms of the weights of a block of rows."""
-        if block.own is not None:
-            return self.log_weights(block.own[:, None], np.zeros_like(block.y))
         return self.log_weights(block.scores, block.y)
 
     def weigh(self, rows: Rows) -> None:
         """Bring the weights of rows up to their scores."""
         if not rows.follow():
+            rows.catch_up()
             rows.weigh(self.weigh_block)
 
     def question(self, rows: Rows, round_: "Round") -> Question:

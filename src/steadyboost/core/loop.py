@@ -80,7 +80,7 @@ class Boosting:
             self.rows.keep_raised()
         self.follows_own = self.booster.weighs_own() and self.rows.n_classes > 1
         if self.follows_own:
-            self.rows.keep_own()
+            self.rows.start_following()
         this = weakref.ref(self)  # rows that hold their run would both outlive it
 
         def catch_up() -> None:
@@ -155,10 +155,10 @@ class Boosting:
                 self.remember(stage)
             for rows in filter(None, (self.rows, self.validation)):
                 votes = stage.answer.votes(rows.data)
-                self.add(rows, stage, votes)
                 if self.follows_own and rows is self.rows:
                     self.booster.weigh(rows)
                     rows.late = Late(stage.step, stage.error, votes)
+                self.add(rows, stage, votes)
 
     def remember(self, stage: Stage) -> None:
         for problem, part in zip(self.problems, stage.parts, strict=True):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from steadyboost.core.raised import CHUNK, RaisedScores
-from steadyboost.core.rows import Block, Rows, largest, scale_of
+from steadyboost.core.rows import Block, Rows, scale_of
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.sharded import add_up
 
@@ -133,7 +133,7 @@ class Pairs:
         """As ``ask``: U may be too small for a float, but the rows' shares of it are not."""
         rows, weights = self.rows, self.rows.weights
         logs = [part.log_other(colors) for part in self.parts]
-        top = rows.meet([float(own.max()) for own in logs], largest)
+        top = rows.meet([float(own.max()) for own in logs], max)
         for part, own in zip(self.parts, logs, strict=True):
             weights[part.block.rows] = np.exp(own - top)
         total = rows.sum(weights)

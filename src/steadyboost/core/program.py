@@ -14,7 +14,7 @@ from steadyboost.core.mass import (
     routes_of,
     weigh_nodes,
 )
-from steadyboost.core.rows import Block, Rows, largest
+from steadyboost.core.rows import Block, Rows
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.many import answers_at_once
@@ -46,7 +46,7 @@ class Program(Rows):
     def __init__(self, rows: Rows, y: np.ndarray, mass: Sequence[np.ndarray], workers: Workers):
         super().__init__(rows.data, y, 2, rows.sample_weight, workers, scores=mass)
         logs = [0.0 if block.base is None else block.base.max() for block in self.blocks]
-        top = self.meet(logs, largest)
+        top = self.meet(logs, max)
 
         def begin(block: Block) -> np.ndarray:
             own = self.weights[block.rows]

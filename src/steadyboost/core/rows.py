@@ -16,7 +16,7 @@ import numpy as np
 
 from steadyboost.core.inputs import split_off
 from steadyboost.core.raised import RaisedScores
-from steadyboost.core.scores import PERFECT, follow_own
+from steadyboost.core.scores import PERFECT, follow_votes
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data, Pieces, first_of, sums_before
 from steadyboost.trees.sharded import add_up
@@ -38,7 +38,6 @@ class Block:
     y: np.ndarray
     base: np.ndarray | None  # log of the user's weights
     scores: np.ndarray
-    own: np.ndarray | None = None  # scores of own labels, where these follow at once, others later
     raised: RaisedScores | None = None  # where a booster weighs (row, label) pairs
     memory: np.ndarray | None = None  # where a booster keeps more of a row than its scores
 
@@ -47,7 +46,7 @@ class Block:
 
 
 class Late(NamedTuple):
-    """A stage that own scores and weights do not know of yet, where answers count alike."""
+    """A stage that weights do not know of yet, where answers count alike."""
 
     step: float
     error: float
@@ -208,34 +207,42 @@ class Rows:
         """The error, or that of half a row if it is none."""
         return max(PERFECT, 1 / (2 * self.mass)) if error <= PERFECT else error
 
-    def keep_own(self) -> None:
-        """Keep the scores of own labels apart from here on."""
-        for block in self.blocks:
-            block.own = np.zeros(len(block))
+    def start_following(self) -> None:
+        """Have weights follow from round to round, from here on."""
         self.whole = MIDDLE
 
     def follow(self) -> bool:
-        """Have own scores know of the stage that is late; whether the weights do as well.
+        """Have the weights know of the stage that is late; whether they do.
 
         They need no exponential per row: a stage multiplies them by one of two factors, and its
-        error tells by how much all must be multiplied for a sum of one. Not so if any might become
-        too small for a number that can grow again.
+        error tells by how much all must be multiplied for a sum of one. Not so if any is too small
+        for a number that can grow again.
         """
-        if self.late is None:
+        late, self.late = self.late, None
+        if late is None or self.whole is None or self.lowest <= LOWEST:
             return False
-        (step, error, votes), self.late = self.late, None
-        scale = 1 / (error + (1 - error) * np.exp(-step))
-        factors = (float(np.exp(-step) * scale), float(scale))
-        self.lowest += np.log(scale) - max(step, 0.0)
-        if self.whole is not None:
-            self.whole = near(self.whole * factors[int(error >= 0.5)])
+        scale = 1 / (late.error + (1 - late.error) * np.exp(-late.step))
+        factors = (float(np.exp(-late.step) * scale), float(scale))
+        self.lowest += np.log(scale) - max(late.step, 0.0)
+        self.whole = near(self.whole * factors[int(late.error >= 0.5)])
 
         def in_block(block: Block) -> None:
-            at = block.rows
-            follow_own(step, factors, votes[at], block.y, block.own, self.weights[at])
+            follow_votes(factors, late.votes[block.rows], block.y, self.weights[block.rows])
 
         self.each(in_block)
+        if self.lowest <= LOWEST:
+            self.lowest = self._lowest_now()
         return bool(self.lowest > LOWEST)
+
+    def _lowest_now(self) -> float:
+        """Logarithm of the smallest weight, where a bound is not enough; their sum is one again."""
+        total = self.sum(self.weights)
+
+        def normalise(block: Block) -> float:
+            self.weights[block.rows] /= total
+            return float(self.weights[block.rows].min())
+
+        return float(np.log(self.meet(self.each(normalise), min)))
 
     def keep_raised(self) -> None:
         """Keep the exponentials of the scores up to date from here on."""
@@ -282,10 +289,6 @@ def digest(arrays: Iterable[np.ndarray | None]) -> str:
             known.update(f"{array.dtype}{array.shape}".encode())
             known.update(np.ascontiguousarray(array).data)
     return known.hexdigest()
-
-
-def largest(values: list[float]) -> float:
-    return max(values)
 
 
 def held_out(labels: list[np.ndarray], fraction: float, seed: int) -> np.ndarray:

@@ -20,9 +20,7 @@ def _take_own(scores, y, out):
 
 
 def own_score(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Score of each row's own label; the one column, if there is but one."""
-    if scores.shape[1] == 1:
-        return scores[:, 0]
+    """Score of each row's own label."""
     out = np.empty(len(y))
     _take_own(scores, y, out)
     return out
@@ -36,16 +34,11 @@ def _add_to_own(points, votes, columns):
 
 
 @kernel
-def follow_own(step, factors, votes, y, own, weights):
-    """Add ``step`` to the scores of own labels that were named, and multiply weights by factors.
-
-    Those are for rows that are right, and for others.
-    """
+def follow_votes(factors, votes, y, weights):
+    """Multiply weights by two factors: of rows whose label was named, and of others."""
     right, wrong = factors
     for i in range(len(votes)):
-        named = votes[i] == y[i]
-        own[i] += step if named else 0.0
-        weights[i] *= right if named else wrong
+        weights[i] *= right if votes[i] == y[i] else wrong
 
 
 @kernel

@@ -20,6 +20,7 @@ from steadyboost.trees.tree import Growth, grow_tree
 FEW_ROWS = 0.5  # share of the rows below which the others are left out
 SAMPLE_ROWS = 4096
 MANY_WORDS = 25_000  # of four bins each, above which a histogram of all is kept
+CELLS_PER_WORD = 1.0  # of that histogram, at the most
 MANY_ROWS = 500_000  # above which a look-up per row is shared between threads
 CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
 
@@ -143,7 +144,7 @@ class Tree(BaseEstimator):
             if not known:
                 total, whole = sum_all(data, weights, rows, threads), None
             options: Any = {"total": total, "whole": whole, "run": threads.run, "space": space}
-            if whole is not None and self._keeps_root(data, rows, features):
+            if whole is not None and self._keeps_root(data, question.n_answers, rows, features):
                 root = data.once(make_root)
                 sums = root.set(*labelled, n_parts=threads.n_threads, **options)
             else:
@@ -167,11 +168,15 @@ class Tree(BaseEstimator):
         n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
         return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
 
-    def _keeps_root(self, data: Data, rows: np.ndarray | None, features: np.ndarray | None) -> bool:
+    def _keeps_root(
+        self, data: Data, n_labels: int, rows: np.ndarray | None, features: np.ndarray | None
+    ) -> bool:
         """Whether the histogram of all rows is worth keeping for the next round."""
         every = rows is None and features is None and data.pieces is None
-        many = isinstance(data.binned, Binned) and data.binned.packed.size >= MANY_WORDS
-        return every and many and self.min_samples_leaf == 1
+        if not every or self.min_samples_leaf > 1 or not isinstance(data.binned, Binned):
+            return False
+        n_words, n_cells = data.binned.packed.size, int(data.binned.offsets[-1]) * n_labels
+        return n_words >= MANY_WORDS and n_cells <= CELLS_PER_WORD * n_words
 
     @property
     def draws(self) -> bool:
