@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from steadyboost.core.stages import Stage
     from steadyboost.learners.prepare import Encoder
 
-PREDICT_ROWS = 16_384  # rows whose bins and scores stay in the cache over all stages
+PREDICT_ROWS = 8192  # rows whose bins and scores stay in the cache over all stages
 
 
 def _hypothesis(answer: Any) -> Any:
