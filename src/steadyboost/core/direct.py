@@ -265,13 +265,8 @@ class DirectSearch:
         of = self.scores, sample.y, self.standing.arrays
         spans = parts(len(rows), sample.n_parts)
         sample.run(lambda at: bottom_edges(*of, rows[at], shares, whole, edges[at]), spans)
-        tree, _ = grow_tree(
-            sample.binned.take(rows),
-            Sums.of_fixed(edges, whole),
-            growth,
-            n_shards=sample.n_threads,
-            run=sample.run,
-        )
+        own, sums = sample.binned.take(rows), Sums.of_fixed(edges, whole)
+        tree, _ = grow_tree(own, sums, growth, n_shards=sample.n_threads, run=sample.run)
         answer = TreeAnswer(tree, tree.value[:, :-1].argmax(axis=1).astype(np.int32))
         return question, answer, self.votes_of(answer)
 
