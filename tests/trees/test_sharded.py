@@ -18,7 +18,7 @@ from reference.tree_cases import (
 )
 
 from steadyboost.trees import tree as module
-from steadyboost.trees.grower import empty_tree
+from steadyboost.trees.room import empty_tree
 from steadyboost.trees.sharded import Shard, ShardedGrowth, one_by_one
 from steadyboost.trees.sums import Sums
 from steadyboost.trees.tree import GrownTree, Growth, grow_tree

@@ -10,100 +10,41 @@ Structures travel as plain tuples of arrays:
 ``rule``    (criterion, min_mass, min_count) or with l2, see :mod:`steadyboost.trees.criteria`
 ``limits``  (max_depth, max_leaves, best_first)
 ``tree``    (feature or -1, children, left_set, totals, gain, depth), an entry per node
-``room``    (nodes, pool, free, beside, state): per node (sums that go left, feature to split on,
-            slot of its histogram, or those that are open), a histogram per slot, slots that are
-            free, what nodes of few rows, searches, partitions and histograms write to, and state
+``room``    (nodes, pool, free, beside, state, board): per node (sums that go left, feature to split
+            on, slot of its histogram, or those that are open), a histogram per slot, slots that are
+            free, what nodes of few rows, searches, partitions and histograms write to, state, and
+            what threads agree by, see :mod:`steadyboost.trees.agreement`
 """
 
 from functools import partial
 
 import numpy as np
 
-from steadyboost.trees.compact import compact_room, few_rows, fill_compact, restore_bins
+from steadyboost.trees.agreement import agree, offer
+from steadyboost.trees.compact import fill_compact, restore_bins
 from steadyboost.trees.criteria import EDGE
-from steadyboost.trees.filling import fill, fill_few, gather_room, subtract
+from steadyboost.trees.filling import fill, fill_few, subtract
 from steadyboost.trees.jit import plain, shared, standing
-from steadyboost.trees.sending import send_rows, table_of_bins
-from steadyboost.trees.splitting import SET_WORDS, find_split, gain_of, search_room
+from steadyboost.trees.room import begin
+from steadyboost.trees.sending import part_of, send_rows
+from steadyboost.trees.splitting import find_split, gain_of
+from steadyboost.trees.state import (
+    FEW,
+    FIRST,
+    LARGE,
+    N_FREE,
+    N_LEAVES,
+    N_NODES,
+    N_OPEN,
+    OFFERED,
+    SHARE,
+    SMALL,
+    TURN,
+)
 
-# Places in a grower's state: how many nodes (0 before it begins), leaves, open nodes and free slots
-# there are; the first of the nodes that were added last, which of them has fewer rows, and more;
-# how many rows are few.
-N_NODES, N_LEAVES, N_OPEN, N_FREE, FIRST, SMALL, LARGE, FEW = range(8)
-
-STATE = 4  # its place in the room
-
-SLOTS = 4  # histograms to begin with: those of a tree of depth 4
-
-
-def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
-    """Room for ``capacity`` nodes."""
-    return (
-        np.full(capacity, -1, dtype=np.int64),
-        np.zeros((capacity, 2), dtype=np.int64),
-        np.zeros((capacity, SET_WORDS), dtype=np.uint32),
-        np.zeros((capacity, n_channels), dtype=np.int64),
-        np.zeros(capacity),
-        np.zeros(capacity, dtype=np.int64),
-    )
-
-
-def begin(slot, free, state):
-    """The root is its own smaller child."""
-    slot[:] = -1
-    for k in range(len(free)):
-        free[k] = k
-    state[N_NODES], state[N_LEAVES], state[N_OPEN], state[N_FREE] = 1, 1, 0, len(free)
-    state[FIRST], state[SMALL], state[LARGE] = 0, 0, 0
-
+NARROW, WAITS = 0, -1  # in place of a number of nodes: a wider room is needed, or another thread
 
 _begin = plain(begin)
-
-
-class Room:
-    """What growing a tree takes besides the tree: the same again for the next one.
-
-    Best first keeps a histogram per open leaf; depth first, which grows the same tree where leaves
-    are not limited, keeps one per level; nodes of few rows have none.
-    """
-
-    def __init__(
-        self, bins: tuple, sums: tuple, n_rows: int, n_channels: int, capacity: int
-    ) -> None:
-        few, counting = few_rows(bins), len(sums[-1]) > 0
-        state = np.zeros(8, dtype=np.int64)
-        state[FEW] = few
-        nodes = (
-            np.empty((capacity, n_channels), dtype=np.int64),
-            np.empty(capacity, dtype=np.int64),
-            np.empty(capacity, dtype=np.int64),
-            np.empty(capacity, dtype=np.int64),
-        )
-        pool = np.empty((SLOTS, int(bins[2][0][-1]) * (n_channels + counting)), dtype=np.int64)
-        beside = (
-            compact_room(bins, n_channels, few),
-            search_room(n_channels),
-            table_of_bins(),
-            gather_room(bins, sums, n_rows, n_channels),
-        )
-        self.arrays = nodes, pool, np.empty(SLOTS, dtype=np.int64), beside, state
-
-    def begin_with(self, root: np.ndarray) -> None:
-        """Begin a tree whose root's histogram is known."""
-        (_, _, slot, _), pool, free, _, state = self.arrays
-        begin(slot, free, state)
-        state[N_FREE] -= 1
-        slot[0] = free[state[N_FREE]]
-        pool[slot[0]] = root
-
-    def widen(self) -> None:
-        """Twice as many slots; all new ones are free (none was)."""
-        nodes, pool, _, beside, state = self.arrays
-        n_slots = len(pool)
-        wider = np.concatenate([pool, np.empty_like(pool)])
-        free = np.arange(n_slots, 3 * n_slots)
-        state[N_FREE] = n_slots
-        self.arrays = nodes, wider, free, beside, state
 
 
 @partial(shared, inside=plain)
@@ -147,10 +88,12 @@ def add_children(tree, node, left, left_sums):
 
 
 @plain
-def _fill_leaves(tree, n_nodes, span, rows, node_of_row):
+def _fill_leaves(tree, n_nodes, span, rows, node_of_row, state):
+    """Write the leaves of a thread's part of the rows, where these have not been written yet."""
     for node in range(n_nodes):
         if tree[0][node] < 0:
-            for k in range(span[node, 0], span[node, 1]):
+            start, stop = part_of(span[node, 0], span[node, 1], state)
+            for k in range(start, stop):
                 node_of_row[rows[k]] = node
 
 
@@ -185,7 +128,7 @@ def _add_up_new(bins, sums, rows, few, rule, limits, tree, span, slot, pool, fre
 
 @plain
 def _search_node(bins, sums, rows, few, hist, compact, search, total, rule, left_set, left_sums):
-    """The gain of a node's best split and its feature; by the bins of its rows where these are few.
+    """A node's best split, its score and feature; by the bins of its rows where these are few.
 
     ``hist`` is read where they are not.
     """
@@ -196,26 +139,54 @@ def _search_node(bins, sums, rows, few, hist, compact, search, total, rule, left
     score, feature = find_split(hist, bins[1], layout, total, rule, search, left_set, left_sums)
     if len(rows) <= few and feature >= 0:
         restore_bins(bins, feature, left_sums, total, rule[0], compact, left_set)
-    return _gain_of(score, total, rule), feature
+    return score, feature
 
 
 @plain
-def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, free, room, state):
-    """Look for splits of the nodes that were added last; those that have one are open."""
-    left_sets, totals, gain, depth = tree[2], tree[3], tree[4], tree[5]
-    left_sums, split_on, slot, open_nodes = nodes
+def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, room, state):
+    """Look for splits of the nodes that were added last; whether any of them may be split."""
+    left_sets, totals, score, depth = tree[2], tree[3], tree[4], tree[5]
+    left_sums, split_on, slot, _ = nodes
+    searched = False
     for node in range(state[FIRST], state[N_NODES]):
-        gain[node] = -np.inf
-        own = rows[span[node, 0] : span[node, 1]]
+        score[node] = -np.inf
         if _may_split(totals[node], depth[node], state[N_LEAVES], rule[0], limits):
-            gain[node], split_on[node] = _search_node(
-                bins, sums, own, few, pool[slot[node]], room[0], room[1], totals[node], rule,
-                left_sets[node], left_sums[node],
+            searched = True
+            score[node], split_on[node] = _search_node(
+                bins, sums, rows[span[node, 0] : span[node, 1]], few, pool[slot[node]], room[0],
+                room[1], totals[node], rule, left_sets[node], left_sums[node],
             )  # fmt: skip
+    return searched
+
+
+@plain
+def _agree_on_new(tree, nodes, board, state):
+    """Whether all threads that grow the tree have agreed on the splits of these nodes."""
+    if board is None:  # one thread: the rest is not compiled then
+        return True
+    share, turn, added = state[SHARE], state[TURN], (state[FIRST], state[N_NODES])
+    if state[OFFERED] == 0:
+        offer(board, share, turn, added, tree[4], nodes[1], tree[2], nodes[0])
+        state[OFFERED] = 1
+    if not agree(board, share, turn, added, tree[4], nodes[1], tree[2], nodes[0]):
+        return False
+    state[TURN] += 1
+    state[OFFERED] = 0
+    return True
+
+
+@plain
+def _open_new(few, rule, tree, span, nodes, free, state):
+    """Those of these nodes that have a split are open; histograms that nobody needs are free."""
+    gain, slot, open_nodes = tree[4], nodes[2], nodes[3]
+    for node in range(state[FIRST], state[N_NODES]):
+        if gain[node] > -np.inf:
+            gain[node] = _gain_of(gain[node], tree[3][node], rule)
         if gain[node] > -np.inf:
             open_nodes[state[N_OPEN]] = node
             state[N_OPEN] += 1
-        if slot[node] >= 0 and (gain[node] == -np.inf or len(own) <= few):
+        n_rows = span[node, 1] - span[node, 0]
+        if slot[node] >= 0 and (gain[node] == -np.inf or n_rows <= few):
             free[state[N_FREE]] = slot[node]
             state[N_FREE] += 1
             slot[node] = -1
@@ -229,7 +200,7 @@ def _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, goe
     tree[0][node] = split_on[node]
     _add_children(tree, node, first, left_sums[node])
     left_small = send_rows(
-        bins, node, first, rows, scratch, limits[0], tree, span, node_of_row, goes_left
+        bins, node, first, rows, scratch, limits[0], tree, span, node_of_row, goes_left, state
     )
     state[N_OPEN] -= 1
     state[N_LEAVES] += 1
@@ -241,40 +212,31 @@ def _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, goe
 
 @partial(shared, inside=plain, outside=standing)
 def go_on(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room):
-    """Begin or go on with a tree: its number of nodes, or 0 if it needs a wider room to go on.
+    """Begin or go on with a tree: its number of nodes, or NARROW or WAITS if this was not all.
 
     ``rows`` are reordered in place; ``scratch`` is as long; ``tree`` holds the root's totals and
     room for the rest, ``span`` each node's range in ``rows``.
     """
-    nodes, pool, free, beside, state = room
+    nodes, pool, free, beside, state, board = room
     few = state[FEW]
     if state[N_NODES] == 0:
         _begin(nodes[2], free, state)
     while True:  # a condition would be compiled twice
-        if not _add_up_new(
-            bins, sums, rows, few, rule, limits, tree, span, nodes[2], pool, free, beside[3], state
-        ):
-            return np.int64(0)
-        _search_new(
-            bins, sums, rows, few, rule, limits, tree, span, nodes, pool, free, beside, state
-        )
+        searched = True
+        if state[OFFERED] == 0:
+            if not _add_up_new(
+                bins, sums, rows, few, rule, limits, tree, span, nodes[2], pool, free, beside[3],
+                state,
+            ):  # fmt: skip
+                return np.int64(NARROW)
+            searched = _search_new(
+                bins, sums, rows, few, rule, limits, tree, span, nodes, pool, beside, state
+            )
+        if searched and not _agree_on_new(tree, nodes, board, state):
+            return np.int64(WAITS)
+        _open_new(few, rule, tree, span, nodes, free, state)
         if state[N_OPEN] == 0 or state[N_LEAVES] >= limits[1]:
             n_nodes, state[N_NODES] = state[N_NODES], 0
-            _fill_leaves(tree, n_nodes, span, rows, node_of_row)
+            _fill_leaves(tree, n_nodes, span, rows, node_of_row, state)
             return n_nodes
         _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, beside[2], state)
-
-
-def grow(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, root=None) -> int:
-    """Grow one tree; returns its number of nodes. ``root``: the histogram of all rows, if known."""
-    capacity, n_channels = tree[3].shape
-    room, n_nodes = Room(bins, sums, len(rows), n_channels, capacity), 0
-    if root is not None:
-        room.begin_with(root)
-    while n_nodes == 0:
-        n_nodes = go_on(
-            bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room.arrays
-        )
-        if n_nodes == 0:
-            room.widen()
-    return n_nodes

@@ -7,11 +7,13 @@ of them, with the kernels, and so the results, of :func:`~steadyboost.trees.tree
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.grower import N_NODES, STATE, Room, empty_tree, go_on
+from steadyboost.trees.grower import NARROW, go_on
 from steadyboost.trees.histogram import rounded, to_fixed_point
 from steadyboost.trees.jit import plain, standing
 from steadyboost.trees.prediction import CHUNK, find_places, scratch_for_places
+from steadyboost.trees.room import Room, empty_tree
 from steadyboost.trees.sharded import Run, one_by_one
+from steadyboost.trees.state import N_NODES, STATE
 from steadyboost.trees.tree import GrownTree, Growth
 
 _go_on = go_on.bare  # as called from kernels
@@ -87,7 +89,7 @@ def _grow_stretch(
         ends[j, 0] = _go_on(
             bins, added, rows[: ends[j, 1]], scratch, own, limits, tree, span, leaf, room
         )
-        if ends[j, 0] == 0:
+        if ends[j, 0] == NARROW:
             return j
         _close(tree, vote[j])
         if ends[j, 1] == n:

@@ -7,8 +7,10 @@ As in :mod:`steadyboost.trees.many`, a compiled loop grows them all; a leaf's va
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.grower import N_NODES, STATE, Room, empty_tree, go_on
+from steadyboost.trees.grower import NARROW, go_on
 from steadyboost.trees.jit import standing
+from steadyboost.trees.room import Room, empty_tree
+from steadyboost.trees.state import N_NODES, STATE
 from steadyboost.trees.tree import GrownTree, Growth
 
 _go_on = go_on.bare  # as called from kernels
@@ -47,7 +49,7 @@ def _grow_steps(
             bins, (channels, counted, same_label), own, scratch, (rule[0], rule[1], rule[2], l2),
             limits, tree, span, leaf, room,
         )  # fmt: skip
-        if n_nodes == 0:
+        if n_nodes == NARROW:
             return j
         for node in range(n_nodes):
             steps[j, node] = -totals[j, node, 0] / (totals[j, node, 1] + l2)

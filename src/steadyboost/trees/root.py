@@ -6,6 +6,8 @@ they were, and only the others have to be added up. Sums are of integers: the hi
 to the bit as if all rows were.
 """
 
+from threading import Lock
+
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
@@ -14,6 +16,7 @@ from steadyboost.trees.histogram import FIXED_ROWS, factors
 from steadyboost.trees.jit import standing
 from steadyboost.trees.sharded import Run, one_by_one
 from steadyboost.trees.sums import Space, Sums, parts, units_of
+from steadyboost.trees.together import cells_of, shares_of
 from steadyboost.trees.tree import SMALL
 
 
@@ -43,7 +46,7 @@ class RootSums:
     """Sums of labelled weights over all of some rows, which are set again from tree to tree."""
 
     def __init__(self, binned: BinnedRows) -> None:
-        self.binned = binned
+        self.binned, self.lock = binned, Lock()
         self.labels = np.empty(0, dtype=np.int32)
 
     def _start(self, labels: np.ndarray, n_labels: int) -> None:
@@ -71,18 +74,30 @@ class RootSums:
         nothing = np.empty(0, dtype=np.int64)
         arrays = labels, self.moved, nothing, nothing.astype(np.int32)
 
-        rows = space.array("rows", len(labels), np.int32)
+        rows = space.array("rows 0", len(labels), np.int32)
 
-        def add_up(at: slice) -> np.ndarray:
-            own, hist = rows[at], np.empty_like(self.hist)
-            n_moved = _change(weights[at], whole, at.start, self.fixed[at], self.moved[at], own)
-            fill_histogram(self.bins, arrays, own[:n_moved], n_labels, hist)
-            return hist
+        def change(at: slice) -> np.ndarray:
+            n_moved = _change(
+                weights[at], whole, at.start, self.fixed[at], self.moved[at], rows[at]
+            )
+            return rows[at.start : at.start + n_moved]
+
+        def add_up(bins: tuple, own: np.ndarray) -> None:
+            cells = cells_of(bins, self.binned.offsets, n_labels)
+            hist = np.empty(cells.stop - cells.start, dtype=np.int64)
+            fill_histogram(bins, arrays, own, n_labels, hist)
+            with self.lock:
+                self.hist[cells] += hist
 
         if self.binned.n_read(*self.binned.shape) < SMALL:
             n_parts = 1
-        for hist in run(add_up, parts(len(weights), n_parts)):
-            self.hist += hist
+        moved = run(change, parts(len(weights), n_parts))
+        shares = shares_of(self.bins, n_parts)
+        if len(shares) > 1:
+            tasks = [(bins, np.concatenate(moved)) for bins in shares]
+        else:
+            tasks = [(self.bins, own) for own in moved]
+        run(lambda task: add_up(*task), tasks)
         first = self.hist[: self.binned.offsets[1] * n_labels]
         of_all = first.reshape(-1, n_labels).sum(axis=0)
         nowhere = np.empty((0, n_labels), dtype=np.int64)

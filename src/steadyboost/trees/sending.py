@@ -9,6 +9,7 @@ import numpy as np
 from steadyboost.trees.jit import inner, kernel, plain
 from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.splitting import SET_WORDS, contains
+from steadyboost.trees.state import N_SHARES, SHARE
 
 _column_of = inner(column_of)
 
@@ -103,10 +104,21 @@ def _send_sparse(bins, feature, left_set, rows, scratch, left, at_limit, node_of
 
 
 @plain
-def send_rows(bins, node, left, rows, scratch, max_depth, tree, span, node_of_row, goes_left):
+def part_of(start, stop, state):
+    """The rows whose leaves a thread writes, where several grow a tree: some for each of them."""
+    n, share, n_shares = stop - start, state[SHARE], state[N_SHARES]
+    return start + n * share // n_shares, start + n * (share + 1) // n_shares
+
+
+@plain
+def send_rows(
+    bins, node, left, rows, scratch, max_depth, tree, span, node_of_row, goes_left, state
+):
     """Send a split node's rows to its children; whether the left child has at most half."""
     feature, left_set, at_limit = tree[0][node], tree[2][node], tree[5][left] >= max_depth
     start, stop = span[node, 0], span[node, 1]
+    if at_limit:
+        start, stop = part_of(start, stop, state)
     own = rows[start:stop]
     if len(bins) == 5:  # known when this is compiled
         n_left = _send_sparse(

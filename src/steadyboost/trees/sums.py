@@ -19,6 +19,7 @@ from steadyboost.trees.histogram import (
 from steadyboost.trees.sharded import Run, one_by_one
 
 STRETCH = 65_536  # rows that are summed at a time
+COUNT = np.arange(STRETCH, dtype=np.int32)
 
 
 def parts(n: int, n_parts: int) -> list[slice]:
@@ -27,6 +28,16 @@ def parts(n: int, n_parts: int) -> list[slice]:
         return [slice(0, n)]
     bounds = np.linspace(0, n, n_parts + 1).astype(int).tolist()
     return [slice(a, b) for a, b in pairwise(bounds)]
+
+
+def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
+    """Write the given rows at their places, or the numbers of all."""
+    if rows is not None:
+        out[at] = rows[at]
+        return
+    for start in range(at.start, at.stop, STRETCH):
+        stop = min(start + STRETCH, at.stop)
+        np.add(COUNT[: stop - start], np.int32(start), out=out[start:stop])
 
 
 def units_of(total: float, whole: float) -> float:

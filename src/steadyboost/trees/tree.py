@@ -7,11 +7,12 @@ import numpy as np
 
 from steadyboost.trees import criteria
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.grower import empty_tree, grow
 from steadyboost.trees.prediction import apply, scratch_for_places
+from steadyboost.trees.room import empty_tree
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth, add_up, one_by_one
 from steadyboost.trees.spread import Meet, SpreadGrowth
-from steadyboost.trees.sums import STRETCH, Space, Sums, parts
+from steadyboost.trees.sums import Space, Sums, list_rows, parts
+from steadyboost.trees.together import PLACES, Plan, grow_together, shares_of
 
 CRITERIA = {
     "gini": criteria.GINI,
@@ -23,7 +24,6 @@ CRITERIA = {
     "norm": criteria.NORM,
 }
 SMALL = 1_000_000  # cells below which a second thread costs more than it gains
-COUNT = np.arange(STRETCH, dtype=np.int32)
 MANY_NODES = 4096  # above which a call per node costs more than threads gain
 MANY_CELLS = 2**30  # of the histograms of all nodes, above which threads take too much memory
 
@@ -108,16 +108,6 @@ class GrownTree:
         return out
 
 
-def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
-    """Write the given rows at their places, or the numbers of all."""
-    if rows is not None:
-        out[at] = rows[at]
-        return
-    for start in range(at.start, at.stop, STRETCH):
-        stop = min(start + STRETCH, at.stop)
-        np.add(COUNT[: stop - start], np.int32(start), out=out[start:stop])
-
-
 def grow_trees(
     binned: BinnedRows, many: Sequence[Sums], growth: Growth, run: Run = one_by_one
 ) -> list[tuple[GrownTree, np.ndarray]]:
@@ -160,24 +150,23 @@ def grow_tree(
     if not _threads_pay(binned.n_read(n_used, len(bins[1])), len(tree[0]), n_shards * n_cells):
         n_shards = 1
     root = sums.hist if rows is None and features is None and meet is None and not counts else None
-    numbers = space.array("rows", n_used, np.int32)
-    scratch = space.array("scratch", n_used, np.int32)
     leaf = space.array("leaf", binned.n_rows, np.int32)
-
-    def start_shard(at: slice) -> Shard:
-        list_rows(rows, at, numbers)
-        return Shard(bins, arrays, numbers[at], scratch[at], sums.n_channels, root is None)
-
-    if meet is not None:
-        shards = run(start_shard, parts(n_used, n_shards))
-        n_nodes = SpreadGrowth(shards, rule, limits, run, meet).grow(tree, leaf)
-    elif n_shards > 1:
-        shards = run(start_shard, parts(n_used, n_shards))
-        n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf, root)
+    shares = shares_of(bins, n_shards)
+    if meet is None and len(shares) == n_shards:
+        plan = Plan(arrays, rows, rule, limits, tree, leaf, binned.offsets, root)
+        n_nodes = grow_together(shares, plan, space, run)
     else:
-        list_rows(rows, slice(0, n_used), numbers)
-        span = np.array([[0, n_used]]).repeat(len(tree[0]), axis=0)
-        n_nodes = grow(bins, arrays, numbers, scratch, rule, limits, tree, span, leaf, root)
+        numbers, scratch = (space.array(f"{name} 0", n_used, np.int32) for name in PLACES)
+
+        def start_shard(at: slice) -> Shard:
+            list_rows(rows, at, numbers)
+            return Shard(bins, arrays, numbers[at], scratch[at], sums.n_channels, root is None)
+
+        shards = run(start_shard, parts(n_used, n_shards))
+        if meet is None:
+            n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf, root)
+        else:
+            n_nodes = SpreadGrowth(shards, rule, limits, run, meet).grow(tree, leaf)
     grown = GrownTree.from_growth(tree, n_nodes, sums.units)
     return grown, leaf if rows is None else binned.leaves(grown)
 

@@ -1,0 +1,109 @@
+"""What growing a tree takes: the tree itself, and room besides, as plain tuples of arrays."""
+
+import numpy as np
+
+from steadyboost.trees.compact import compact_room, few_rows
+from steadyboost.trees.filling import gather_room
+from steadyboost.trees.sending import table_of_bins
+from steadyboost.trees.splitting import SET_WORDS, search_room
+from steadyboost.trees.state import (
+    FEW,
+    FIRST,
+    LARGE,
+    N_FREE,
+    N_LEAVES,
+    N_NODES,
+    N_OPEN,
+    N_SHARES,
+    SHARE,
+    SIZE,
+    SMALL,
+)
+
+SLOTS = 4  # histograms to begin with: those of a tree of depth 4
+
+
+def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
+    """Room for ``capacity`` nodes."""
+    return (
+        np.full(capacity, -1, dtype=np.int64),
+        np.zeros((capacity, 2), dtype=np.int64),
+        np.zeros((capacity, SET_WORDS), dtype=np.uint32),
+        np.zeros((capacity, n_channels), dtype=np.int64),
+        np.zeros(capacity),
+        np.zeros(capacity, dtype=np.int64),
+    )
+
+
+def begin(slot, free, state):
+    """The root is its own smaller child."""
+    slot[:] = -1
+    for k in range(len(free)):
+        free[k] = k
+    state[N_NODES], state[N_LEAVES], state[N_OPEN], state[N_FREE] = 1, 1, 0, len(free)
+    state[FIRST], state[SMALL], state[LARGE] = 0, 0, 0
+
+
+class Room:
+    """What growing a tree takes besides the tree: the same again for the next one.
+
+    Best first keeps a histogram per open leaf; depth first, which grows the same tree where leaves
+    are not limited, keeps one per level; nodes of few rows have none.
+    """
+
+    def __init__(
+        self,
+        bins: tuple,
+        sums: tuple,
+        n_rows: int,
+        n_channels: int,
+        capacity: int,
+        share: int = 0,
+        board: tuple[np.ndarray, ...] | None = None,
+    ) -> None:
+        """``share``: which of the threads of a board this is for, where several grow a tree."""
+        few, counting = few_rows(bins), len(sums[-1]) > 0
+        state = np.zeros(SIZE, dtype=np.int64)
+        state[FEW], state[SHARE] = few, share
+        state[N_SHARES] = 1 if board is None else board[1].shape[1]
+        nodes = (
+            np.empty((capacity, n_channels), dtype=np.int64),
+            np.empty(capacity, dtype=np.int64),
+            np.empty(capacity, dtype=np.int64),
+            np.empty(capacity, dtype=np.int64),
+        )
+        pool = np.empty((SLOTS, int(bins[2][0][-1]) * (n_channels + counting)), dtype=np.int64)
+        beside = (
+            compact_room(bins, n_channels, few),
+            search_room(n_channels),
+            table_of_bins(),
+            gather_room(bins, sums, n_rows, n_channels),
+        )
+        self.state = state
+        self.arrays = nodes, pool, np.empty(SLOTS, dtype=np.int64), beside, state, board
+
+    def begin_with(self, root: np.ndarray) -> None:
+        """Begin a tree whose root's histogram is known."""
+        (_, _, slot, _), pool, free, _, state, _ = self.arrays
+        begin(slot, free, state)
+        state[N_FREE] -= 1
+        slot[0] = free[state[N_FREE]]
+        pool[slot[0]] = root
+
+    @property
+    def is_done(self) -> bool:
+        """Whether a tree has been grown, and no other begun."""
+        return bool(self.state[N_NODES] == 0 and self.state[N_LEAVES] > 0)
+
+    @property
+    def n_nodes(self) -> int:
+        return 2 * int(self.state[N_LEAVES]) - 1
+
+    def widen(self) -> None:
+        """Twice as many slots; all new ones are free (none was)."""
+        nodes, pool, _, beside, state, board = self.arrays
+        n_slots = len(pool)
+        wider = np.concatenate([pool, np.empty_like(pool)])
+        free = np.arange(n_slots, 3 * n_slots)
+        state[N_FREE] = n_slots
+        self.arrays = nodes, wider, free, beside, state, board

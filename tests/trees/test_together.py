@@ -1,0 +1,143 @@
+"""A tree by threads that share the features is the tree of one thread, bit for bit."""
+
+import numpy as np
+import pytest
+from common import assert_same_model, problem
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference.tree_cases import (
+    LIMITS,
+    REAL,
+    assert_identical,
+    growth_of,
+    pack,
+    random_columns,
+    real,
+    sums_for,
+)
+
+from steadyboost import AdaBoostM2Classifier, SAMMEClassifier, Tree
+from steadyboost.core.workers import Workers
+from steadyboost.trees import together, tree
+from steadyboost.trees.sharded import one_by_one
+from steadyboost.trees.sums import Sums
+from steadyboost.trees.tree import Growth, grow_tree
+
+CRITERIA = ("gini", "entropy", "error", "edge", "newton", "max_edge", "norm")
+
+
+@pytest.fixture(autouse=True)
+def always_share(monkeypatch):
+    monkeypatch.setattr(tree, "SMALL", 0)
+    monkeypatch.setattr("steadyboost.trees.root.SMALL", 0)
+    monkeypatch.setattr(together, "COLUMNS", 1)
+
+
+@pytest.fixture
+def only_together(monkeypatch):
+    monkeypatch.setattr(tree, "ShardedGrowth", None)
+
+
+def made_up(criterion, seed=0, n_rows=300):
+    rng = np.random.default_rng(seed)
+    columns = random_columns(rng, n_rows, numeric=9, gappy=3, categorical=3, n_bins=90)
+    return pack(columns), sums_for(rng, columns, criterion, n_labels=4)[0]
+
+
+def check(binned, sums, growth, n_threads, run=one_by_one, **restrict):
+    alone, leaf = grow_tree(binned, sums, growth, **restrict)
+    shared, shared_leaf = grow_tree(binned, sums, growth, n_shards=n_threads, run=run, **restrict)
+    assert_identical(shared, alone)
+    np.testing.assert_array_equal(shared_leaf, leaf)
+
+
+@pytest.mark.parametrize("n_threads", [2, 4])
+@pytest.mark.parametrize("limits", LIMITS)
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_shares_of_features_grow_the_tree_of_all(criterion, limits, n_threads, only_together):
+    binned, sums = made_up(criterion)
+    check(binned, sums, growth_of(criterion, limits), n_threads)
+
+
+@pytest.mark.parametrize("limits", ["depth", "leaves", "everything"])
+@pytest.mark.parametrize("name", REAL)
+def test_shares_of_features_grow_the_tree_of_all_on_real_data(name, limits):
+    _, binned, labels, n_labels = real(name)
+    weights = np.random.default_rng(1).exponential(size=len(labels))
+    check(binned, Sums.of_labels(labels, weights, n_labels), growth_of("gini", limits), 2)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_some_rows_and_features_are_shared_as_well(criterion, only_together):
+    binned, sums = made_up(criterion)
+    rows, features = np.arange(0, 300, 2), np.array([1, 2, 7, 9, 14])
+    check(binned, sums, growth_of(criterion, "samples"), 3, rows=rows, features=features)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n_threads=st.integers(2, 4),
+    criterion=st.sampled_from(CRITERIA),
+    limits=st.sampled_from(["depth", "leaves", "both", "samples", "none"]),
+)
+def test_threads_that_run_side_by_side_agree(seed, n_threads, criterion, limits):
+    binned, sums = made_up(criterion, seed, n_rows=500)
+    with Workers(n_threads) as workers:
+        check(binned, sums, growth_of(criterion, limits), n_threads, workers.run)
+
+
+def test_equal_splits_go_to_the_first_feature(only_together):
+    rng = np.random.default_rng(3)
+    column = random_columns(rng, 200, numeric=1, gappy=0, n_bins=200)
+    binned = pack(column * 12)
+    sums = Sums.of_labels((column[0].bins > 90).astype(np.int32), np.ones(200), 2)
+    grown, _ = grow_tree(binned, sums, Growth(), n_shards=3, run=one_by_one)
+    assert grown.feature[0] == 0
+
+
+def test_a_thread_that_fails_does_not_keep_the_others_waiting(monkeypatch):
+    """What it leaves is done by them, and its error is what the caller gets."""
+    binned, sums = made_up("gini")
+    go_on, failed = together.go_on, []
+
+    def interrupted(*args):
+        found = go_on(*args)
+        if not failed:
+            failed.append(True)
+            raise KeyboardInterrupt
+        return found
+
+    monkeypatch.setattr(together, "go_on", interrupted)
+    monkeypatch.setattr("steadyboost.trees.agreement.LOOKS", 10)
+    with Workers(3) as workers, pytest.raises(KeyboardInterrupt):
+        grow_tree(binned, sums, Growth(max_depth=5), n_shards=3, run=workers.run)
+
+
+def test_joined_columns_are_not_torn_apart():
+    rng = np.random.default_rng(5)
+    columns = random_columns(rng, 300, numeric=12, gappy=0, n_bins=3)
+    bins = pack(columns).bins(None, 2)
+    assert together.shares_of(bins, 2) == [bins]
+
+
+def test_features_that_are_few_are_not_shared(monkeypatch):
+    monkeypatch.setattr(together, "COLUMNS", 16)
+    bins = made_up("gini")[0].bins()
+    assert together.shares_of(bins, 2) == [bins]
+
+
+X, Y = problem(n=400, k=4)
+
+
+@pytest.mark.parametrize("booster", [SAMMEClassifier, AdaBoostM2Classifier])
+@pytest.mark.parametrize("params", [{}, {"resample": True}, {"estimator__max_features": 4}])
+def test_models_are_those_of_one_thread(booster, params, monkeypatch):
+    monkeypatch.setattr("steadyboost.learners.tree.MANY_WORDS", 0)
+    monkeypatch.setattr("steadyboost.learners.tree.CELLS_PER_WORD", np.inf)
+
+    def fitted(n_jobs):
+        model = booster(estimator=Tree(), n_estimators=20, random_state=0, n_jobs=n_jobs)
+        return model.set_params(**params).fit(X, Y)
+
+    assert_same_model(fitted(1), fitted(2), X)
