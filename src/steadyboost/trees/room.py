@@ -15,9 +15,11 @@ from steadyboost.trees.state import (
     N_NODES,
     N_OPEN,
     N_SHARES,
+    OFFERED,
     SHARE,
     SIZE,
     SMALL,
+    TURN,
 )
 
 SLOTS = 4  # histograms to begin with: those of a tree of depth 4
@@ -63,6 +65,7 @@ class Room:
     ) -> None:
         """``share``: which of the threads of a board this is for, where several grow a tree."""
         few, counting = few_rows(bins), len(sums[-1]) > 0
+        self.capacity = capacity
         state = np.zeros(SIZE, dtype=np.int64)
         state[FEW], state[SHARE] = few, share
         state[N_SHARES] = 1 if board is None else board[1].shape[1]
@@ -89,6 +92,10 @@ class Room:
         state[N_FREE] -= 1
         slot[0] = free[state[N_FREE]]
         pool[slot[0]] = root
+
+    def forget(self) -> None:
+        """Whatever is left of a tree."""
+        self.state[[N_NODES, N_LEAVES, TURN, OFFERED]] = 0
 
     @property
     def is_done(self) -> bool:

@@ -1,9 +1,10 @@
 """What growth adds up, as integers."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -20,6 +21,8 @@ from steadyboost.trees.sharded import Run, one_by_one
 
 STRETCH = 65_536  # rows that are summed at a time
 COUNT = np.arange(STRETCH, dtype=np.int32)
+
+Made = TypeVar("Made")
 
 
 def parts(n: int, n_parts: int) -> list[slice]:
@@ -53,12 +56,19 @@ class Space(threading.local):
 
     def __init__(self) -> None:
         self._arrays: dict[str, np.ndarray] = {}
+        self._made: dict[str, tuple[Any, tuple, Any]] = {}
 
     def array(self, name: str, n: int, dtype: Any) -> np.ndarray:
         """An array of any content, the one of this name if it is there already."""
         if name not in self._arrays or len(self._arrays[name]) < n:
             self._arrays[name] = np.empty(n, dtype=dtype)
         return self._arrays[name][:n]
+
+    def once(self, name: str, of: Any, key: tuple, make: Callable[[], Made]) -> Made:
+        """What was made last under a name, if it was of the same object and for the same key."""
+        if name not in self._made or self._made[name][0] is not of or self._made[name][1] != key:
+            self._made[name] = of, key, make()
+        return cast(Made, self._made[name][2])
 
 
 @dataclass(frozen=True)

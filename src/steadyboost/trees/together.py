@@ -7,7 +7,6 @@ gathering their labels and weights, is little where its features are many.
 """
 
 from collections import deque
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +47,7 @@ def cells_of(share: tuple, offsets: np.ndarray, n_channels: int) -> slice:
 
 @dataclass(frozen=True)
 class Plan:
-    """What threads that grow a tree have in common; the rest as the compiled grower takes it."""
+    """A tree to be grown, as the compiled grower takes it."""
 
     sums: tuple
     rows: np.ndarray | None  # those to be used, None for all
@@ -56,40 +55,35 @@ class Plan:
     limits: tuple
     tree: tuple[np.ndarray, ...]  # with the root's totals
     node_of_row: np.ndarray
-    offsets: np.ndarray  # where features begin in a histogram
-    root: np.ndarray | None = None  # that of all rows, if it is known
+    root: np.ndarray | None = None  # histogram of all rows, if it is known
 
 
 class Share:
     """A thread's part in a tree: all of it, by some of the features."""
 
-    def __init__(self, plan: Plan, number: int, bins: tuple, places: tuple, board: Any):
-        self.plan, self.number, self.bins, self.board = plan, number, bins, board
+    def __init__(self, number: int, bins: tuple, cells: slice, places: tuple, room: Room):
+        self.number, self.bins, self.cells, self.room = number, bins, cells, room
         self.rows, self.scratch = places
-        self.room: Room | None = None
+        self.span = np.array([[0, len(self.rows)]]).repeat(room.capacity, axis=0)
 
-    def _begin(self) -> Room:
+    def plan_for(self, plan: Plan) -> None:
+        """What to grow next; whatever was left of the last tree is forgotten."""
+        self.plan = plan
+        self.tree: tuple[np.ndarray, ...] = ()
+        self.room.forget()
+
+    def _begin(self) -> tuple[np.ndarray, ...]:
         plan = self.plan
         list_rows(plan.rows, slice(0, len(self.rows)), self.rows)
-        self.tree = plan.tree if self.number == 0 else tuple(part.copy() for part in plan.tree)
-        capacity, n_channels = plan.tree[3].shape
-        self.span = np.array([[0, len(self.rows)]]).repeat(capacity, axis=0)
-        n = len(self.rows)
-        room = Room(self.bins, plan.sums, n, n_channels, capacity, self.number, self.board)
         if plan.root is not None:
-            room.begin_with(plan.root[cells_of(self.bins, plan.offsets, n_channels)])
-        return room
-
-    @property
-    def is_done(self) -> bool:
-        return self.room is not None and self.room.is_done
+            self.room.begin_with(plan.root[self.cells])
+        return plan.tree if self.number == 0 else tuple(part.copy() for part in plan.tree)
 
     def go_on(self) -> None:
         """As far as it goes without the others."""
-        if self.room is None:
-            self.room = self._begin()
+        self.tree = self.tree or self._begin()
         plan, found = self.plan, NARROW
-        while found == NARROW and not self.is_done:
+        while found == NARROW and not self.room.is_done:
             found = go_on(
                 self.bins, plan.sums, self.rows, self.scratch, plan.rule, plan.limits, self.tree,
                 self.span, plan.node_of_row, self.room.arrays,
@@ -98,31 +92,52 @@ class Share:
                 self.room.widen()
 
 
-def grow_together(shares: Sequence[tuple], plan: Plan, space: Space, run: Run) -> int:
-    """Grow a tree, with a thread for each share if there are so many; its number of nodes.
+class Team:
+    """Threads that grow tree after tree over the same bins; one thread, where features are few."""
 
-    No thread counts on the others: one that has to wait for them takes up what they leave.
-    """
-    n = len(plan.node_of_row) if plan.rows is None else len(plan.rows)
-    board = make_board(len(shares), plan.tree[3].shape[1]) if len(shares) > 1 else None
-    team = []
-    for number, bins in enumerate(shares):
-        places = tuple(space.array(f"{name} {number}", n, np.int32) for name in PLACES)
-        team.append(Share(plan, number, bins, places, board))
-    waiting = deque(team)
+    def __init__(self, bins: tuple, n_threads: int):
+        self.bins, self.shares_of_bins = bins, shares_of(bins, n_threads)
+        self.board: Any = None
+        self.shares: list[Share] = []
 
-    def drive(_: Share) -> None:
-        while waiting:
-            try:
-                share = waiting.popleft()
-            except IndexError:  # another thread was faster
-                return
-            try:
-                share.go_on()
-            finally:
-                if not share.is_done:
-                    waiting.append(share)
+    def __len__(self) -> int:
+        return len(self.shares_of_bins)
 
-    run(drive, team)
-    assert team[0].room is not None
-    return team[0].room.n_nodes
+    def _form(self, plan: Plan, space: Space) -> None:
+        """The shares, for this tree and for others of its size."""
+        n = len(plan.node_of_row) if plan.rows is None else len(plan.rows)
+        capacity, n_channels = plan.tree[3].shape
+        self.board = make_board(len(self), n_channels) if len(self) > 1 else None
+        for number, bins in enumerate(self.shares_of_bins):
+            cells = cells_of(bins, self.bins[2][0], n_channels)
+            places = tuple(space.array(f"{name} {number}", n, np.int32) for name in PLACES)
+            room = Room(bins, plan.sums, n, n_channels, capacity, number, self.board)
+            self.shares.append(Share(number, bins, cells, places, room))
+
+    def grow(self, plan: Plan, space: Space, run: Run) -> int:
+        """Grow a tree, with a thread for each share if there are so many; its number of nodes.
+
+        No thread counts on the others: one that has to wait for them takes up what they leave.
+        """
+        if not self.shares:
+            self._form(plan, space)
+        elif self.board is not None:
+            self.board[0][:] = 0
+        for share in self.shares:
+            share.plan_for(plan)
+        waiting = deque(self.shares)
+
+        def drive(_: Share) -> None:
+            while waiting:
+                try:
+                    share = waiting.popleft()
+                except IndexError:  # another thread was faster
+                    return
+                try:
+                    share.go_on()
+                finally:
+                    if not share.room.is_done:
+                        waiting.append(share)
+
+        run(drive, self.shares)
+        return self.shares[0].room.n_nodes

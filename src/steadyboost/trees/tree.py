@@ -7,12 +7,14 @@ import numpy as np
 
 from steadyboost.trees import criteria
 from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.jit import standing
 from steadyboost.trees.prediction import apply, scratch_for_places
 from steadyboost.trees.room import empty_tree
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth, add_up, one_by_one
+from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.spread import Meet, SpreadGrowth
 from steadyboost.trees.sums import Space, Sums, list_rows, parts
-from steadyboost.trees.together import PLACES, Plan, grow_together, shares_of
+from steadyboost.trees.together import PLACES, Plan, Team
 
 CRITERIA = {
     "gini": criteria.GINI,
@@ -63,6 +65,25 @@ class Growth:
         return *rule, self.l2 / whole * 2.0**60 if self.l2 else 0.0
 
 
+@standing
+def _finish(tree, units, feature, children, left_set, value, gain):
+    """Write the first nodes of a tree in the making as those of a grown one; returns its depth."""
+    own_feature, own_children, own_set, totals, own_gain, depth = tree
+    deepest = np.int64(0)
+    for node in range(len(feature)):
+        is_leaf = own_feature[node] < 0
+        feature[node] = 0 if is_leaf else own_feature[node]
+        gain[node] = 0.0 if is_leaf or own_gain[node] < 0 else own_gain[node] / units
+        for side in range(2):
+            children[node, side] = node if is_leaf else own_children[node, side]
+        for word in range(SET_WORDS):
+            left_set[node, word] = np.uint32(0) if is_leaf else own_set[node, word]
+        for c in range(totals.shape[1]):
+            value[node, c] = np.float64(totals[node, c]) / units
+        deepest = depth[node] if depth[node] > deepest else deepest
+    return deepest
+
+
 @dataclass(frozen=True)
 class GrownTree:
     """A tree as flat arrays, one entry per node; leaves point to themselves."""
@@ -88,17 +109,12 @@ class GrownTree:
         cls, tree: tuple[np.ndarray, ...], n_nodes: int, units: float = 2.0**60
     ) -> "GrownTree":
         """The first nodes of the arrays that it was grown in; all weights are so many units."""
-        feature, children, left_set, totals, gain, depth = (part[:n_nodes] for part in tree)
-        leaf = feature < 0
-        children = np.where(leaf[:, None], np.arange(n_nodes)[:, None], children)
-        return cls(
-            feature=np.where(leaf, 0, feature).astype(np.int32),
-            children=children.astype(np.int32),
-            left_set=np.where(leaf[:, None], np.uint32(0), left_set),
-            value=totals / units,
-            gain=np.where(leaf, 0.0, np.maximum(gain, 0.0) / units),
-            depth=int(depth.max()),
-        )
+        n_channels = tree[3].shape[1]
+        feature, children = np.empty(n_nodes, np.int32), np.empty((n_nodes, 2), np.int32)
+        left_set = np.empty((n_nodes, SET_WORDS), np.uint32)
+        value, gain = np.empty((n_nodes, n_channels)), np.empty(n_nodes)
+        depth = _finish(tree, units, feature, children, left_set, value, gain)
+        return cls(feature, children, left_set, value, gain, depth)
 
     def apply(self, packed: np.ndarray) -> np.ndarray:
         """Leaf of each binned row."""
@@ -143,24 +159,27 @@ def grow_tree(
     tree[3][0] = total
     mass = total.sum() if growth.criterion in ("gini", "entropy", "error") else total[-1]
     rule, limits = growth.rule(mass, sums.whole), growth.limits(n_all)
-    bins = binned.bins(features, sums.n_channels)
     counts = growth.min_samples_leaf > 1
-    arrays = sums.arrays(counts)
+    n_features = binned.n_features if features is None else len(features)
     n_cells = int(binned.offsets[-1]) * (sums.n_channels + counts)
-    if not _threads_pay(binned.n_read(n_used, len(bins[1])), len(tree[0]), n_shards * n_cells):
+    if not _threads_pay(binned.n_read(n_used, n_features), len(tree[0]), n_shards * n_cells):
         n_shards = 1
+
+    def gather() -> Team:
+        return Team(binned.bins(features, sums.n_channels), n_shards)
+
+    size = n_shards, n_used, len(tree[0]), sums.n_channels, counts, len(sums.channels) > 0
+    team = space.once("team", binned, size, gather) if features is None else gather()
+    arrays, leaf = sums.arrays(counts), space.array("leaf", binned.n_rows, np.int32)
     root = sums.hist if rows is None and features is None and meet is None and not counts else None
-    leaf = space.array("leaf", binned.n_rows, np.int32)
-    shares = shares_of(bins, n_shards)
-    if meet is None and len(shares) == n_shards:
-        plan = Plan(arrays, rows, rule, limits, tree, leaf, binned.offsets, root)
-        n_nodes = grow_together(shares, plan, space, run)
+    if meet is None and len(team) == n_shards:
+        n_nodes = team.grow(Plan(arrays, rows, rule, limits, tree, leaf, root), space, run)
     else:
         numbers, scratch = (space.array(f"{name} 0", n_used, np.int32) for name in PLACES)
 
         def start_shard(at: slice) -> Shard:
             list_rows(rows, at, numbers)
-            return Shard(bins, arrays, numbers[at], scratch[at], sums.n_channels, root is None)
+            return Shard(team.bins, arrays, numbers[at], scratch[at], sums.n_channels, root is None)
 
         shards = run(start_shard, parts(n_used, n_shards))
         if meet is None:
