@@ -4,6 +4,8 @@ As in :mod:`steadyboost.trees.many`, a compiled loop grows them all; a leaf's va
 -G / (H + l2), of the sums G of the gradients and H of the curvatures.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
@@ -92,19 +94,9 @@ def grow_steps(
         )
         if done < n_trees:
             room.widen()
-    return [_grown([part[j] for part in forest], steps[j]) for j in range(n_trees)]
+    return [_grown(tuple(part[j] for part in forest), steps[j]) for j in range(n_trees)]
 
 
-def _grown(tree: list[np.ndarray], steps: np.ndarray) -> GrownTree:
-    feature, children, left_set, _, gain, depth = tree
-    n = 1 + 2 * int((feature >= 0).sum())
-    leaf = feature[:n] < 0
-    children = np.where(leaf[:, None], np.arange(n)[:, None], children[:n])
-    return GrownTree(
-        feature=np.where(leaf, 0, feature[:n]).astype(np.int32),
-        children=children.astype(np.int32),
-        left_set=np.where(leaf[:, None], np.uint32(0), left_set[:n]),
-        value=steps[:n, None].copy(),
-        gain=np.where(leaf, 0.0, np.maximum(gain[:n], 0.0) / ONE),
-        depth=int(depth[:n].max()),
-    )
+def _grown(tree: tuple[np.ndarray, ...], steps: np.ndarray) -> GrownTree:
+    n_nodes = 1 + 2 * int((tree[0] >= 0).sum())
+    return replace(GrownTree.from_growth(tree, n_nodes, ONE), value=steps[:n_nodes, None].copy())

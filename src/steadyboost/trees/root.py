@@ -6,6 +6,7 @@ they were, and only the others have to be added up. Sums are of integers: the hi
 to the bit as if all rows were.
 """
 
+from itertools import cycle
 from threading import Lock
 
 import numpy as np
@@ -73,7 +74,6 @@ class RootSums:
             self._start(labels, n_labels)
         nothing = np.empty(0, dtype=np.int64)
         arrays = labels, self.moved, nothing, nothing.astype(np.int32)
-
         rows = space.array("rows 0", len(labels), np.int32)
 
         def change(at: slice) -> np.ndarray:
@@ -91,13 +91,11 @@ class RootSums:
 
         if self.binned.n_read(*self.binned.shape) < SMALL:
             n_parts = 1
+        shares = space.once("shares", self.bins, (n_parts,), lambda: shares_of(self.bins, n_parts))
         moved = run(change, parts(len(weights), n_parts))
-        shares = shares_of(self.bins, n_parts)
         if len(shares) > 1:
-            tasks = [(bins, np.concatenate(moved)) for bins in shares]
-        else:
-            tasks = [(self.bins, own) for own in moved]
-        run(lambda task: add_up(*task), tasks)
+            moved = [np.concatenate(moved)] * len(shares)
+        run(lambda task: add_up(*task), list(zip(cycle(shares), moved, strict=False)))
         first = self.hist[: self.binned.offsets[1] * n_labels]
         of_all = first.reshape(-1, n_labels).sum(axis=0)
         nowhere = np.empty((0, n_labels), dtype=np.int64)

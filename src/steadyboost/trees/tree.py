@@ -7,11 +7,9 @@ import numpy as np
 
 from steadyboost.trees import criteria
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.jit import standing
 from steadyboost.trees.prediction import apply, scratch_for_places
 from steadyboost.trees.room import empty_tree
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth, add_up, one_by_one
-from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.spread import Meet, SpreadGrowth
 from steadyboost.trees.sums import Space, Sums, list_rows, parts
 from steadyboost.trees.together import PLACES, Plan, Team
@@ -65,25 +63,6 @@ class Growth:
         return *rule, self.l2 / whole * 2.0**60 if self.l2 else 0.0
 
 
-@standing
-def _finish(tree, units, feature, children, left_set, value, gain):
-    """Write the first nodes of a tree in the making as those of a grown one; returns its depth."""
-    own_feature, own_children, own_set, totals, own_gain, depth = tree
-    deepest = np.int64(0)
-    for node in range(len(feature)):
-        is_leaf = own_feature[node] < 0
-        feature[node] = 0 if is_leaf else own_feature[node]
-        gain[node] = 0.0 if is_leaf or own_gain[node] < 0 else own_gain[node] / units
-        for side in range(2):
-            children[node, side] = node if is_leaf else own_children[node, side]
-        for word in range(SET_WORDS):
-            left_set[node, word] = np.uint32(0) if is_leaf else own_set[node, word]
-        for c in range(totals.shape[1]):
-            value[node, c] = np.float64(totals[node, c]) / units
-        deepest = depth[node] if depth[node] > deepest else deepest
-    return deepest
-
-
 @dataclass(frozen=True)
 class GrownTree:
     """A tree as flat arrays, one entry per node; leaves point to themselves."""
@@ -109,12 +88,14 @@ class GrownTree:
         cls, tree: tuple[np.ndarray, ...], n_nodes: int, units: float = 2.0**60
     ) -> "GrownTree":
         """The first nodes of the arrays that it was grown in; all weights are so many units."""
-        n_channels = tree[3].shape[1]
-        feature, children = np.empty(n_nodes, np.int32), np.empty((n_nodes, 2), np.int32)
-        left_set = np.empty((n_nodes, SET_WORDS), np.uint32)
-        value, gain = np.empty((n_nodes, n_channels)), np.empty(n_nodes)
-        depth = _finish(tree, units, feature, children, left_set, value, gain)
-        return cls(feature, children, left_set, value, gain, depth)
+        feature, children = tree[0][:n_nodes].astype(np.int32), tree[1][:n_nodes].astype(np.int32)
+        left_set, value, gain = tree[2][:n_nodes].copy(), tree[3][:n_nodes], tree[4][:n_nodes]
+        leaf = np.flatnonzero(feature < 0)
+        feature[leaf], children[leaf], left_set[leaf] = 0, leaf[:, None], 0
+        gain = np.maximum(gain, 0.0) / units
+        gain[leaf] = 0
+        depth = int(tree[5][:n_nodes].max())
+        return cls(feature, children, left_set, value / units, gain, depth)
 
     def apply(self, packed: np.ndarray) -> np.ndarray:
         """Leaf of each binned row."""
