@@ -18,7 +18,7 @@ from steadyboost.trees.sums import Space, Sums
 from steadyboost.trees.tree import Growth, grow_tree
 
 FEW_ROWS = 0.5  # share of the rows below which the others are left out
-SAMPLE_ROWS = 4096
+SAMPLE_ROWS = 512
 MANY_WORDS = 25_000  # of four bins each, above which a histogram of all is kept
 CELLS_PER_WORD = 1.0  # of that histogram, at the most
 MANY_ROWS = 500_000  # above which a look-up per row is shared between threads
