@@ -26,7 +26,7 @@ from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.filling import fill, fill_few, subtract
 from steadyboost.trees.jit import plain, shared, standing
 from steadyboost.trees.room import begin
-from steadyboost.trees.sending import part_of, send_rows
+from steadyboost.trees.sending import list_all, part_of, send_rows
 from steadyboost.trees.splitting import find_split, gain_of
 from steadyboost.trees.state import (
     FEW,
@@ -90,6 +90,7 @@ def add_children(tree, node, left, left_sums):
 @plain
 def _fill_leaves(tree, n_nodes, span, rows, node_of_row, state):
     """Write the leaves of a thread's part of the rows, where these have not been written yet."""
+    list_all(rows, state)
     for node in range(n_nodes):
         if tree[0][node] < 0:
             start, stop = part_of(span[node, 0], span[node, 1], state)

@@ -9,6 +9,7 @@ from steadyboost.trees.splitting import SET_WORDS, search_room
 from steadyboost.trees.state import (
     FEW,
     FIRST,
+    FRESH,
     LARGE,
     N_FREE,
     N_LEAVES,
@@ -86,16 +87,17 @@ class Room:
         self.arrays = nodes, pool, np.empty(SLOTS, dtype=np.int64), beside, state, board
 
     def begin_with(self, root: np.ndarray) -> None:
-        """Begin a tree whose root's histogram is known."""
+        """Begin a tree of all rows, which need not be listed; its root's histogram is known."""
         (_, _, slot, _), pool, free, _, state, _ = self.arrays
         begin(slot, free, state)
         state[N_FREE] -= 1
         slot[0] = free[state[N_FREE]]
         pool[slot[0]] = root
+        state[FRESH] = 1
 
     def forget(self) -> None:
         """Whatever is left of a tree."""
-        self.state[[N_NODES, N_LEAVES, TURN, OFFERED]] = 0
+        self.state[[N_NODES, N_LEAVES, TURN, OFFERED, FRESH]] = 0
 
     @property
     def is_done(self) -> bool:

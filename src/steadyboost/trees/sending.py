@@ -6,10 +6,10 @@ set of bins says of each.
 
 import numpy as np
 
-from steadyboost.trees.jit import inner, kernel, plain
+from steadyboost.trees.jit import inlined, inner, kernel, plain
 from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.splitting import SET_WORDS, contains
-from steadyboost.trees.state import N_SHARES, SHARE
+from steadyboost.trees.state import FRESH, N_SHARES, SHARE
 
 _column_of = inner(column_of)
 
@@ -21,25 +21,36 @@ def _unpack(left_set, goes_left):
             goes_left[32 * word + b] = (left_set[word] >> np.uint32(b)) & np.uint32(1)
 
 
+@inlined
+def _send_row(row, words, shift, goes_left, rows, n_left, scratch, n_right):
+    """Write a row to both sides; one of the two cursors moves. This takes no branch."""
+    left = goes_left[np.uint64((words[np.uint64(row)] >> shift) & np.uint32(255))]
+    rows[n_left] = row
+    scratch[n_right] = row
+    return n_left + left, n_right + np.uint64(1) - left
+
+
 @plain
-def _partition(packed, feature, left_set, rows, scratch, goes_left):
+def _partition(packed, feature, left_set, first, rows, scratch, goes_left):
     """Reorder ``rows`` so that those that go left come first, both in ascending order.
 
-    Free of branches: each row is written to both sides and one of the two cursors moves.
+    They are listed, or, if there is a ``first`` one (else -1), it is that and all after it.
     """
     _unpack(left_set, goes_left)
     words = packed[feature >> 2]
     shift = np.uint32(8 * (feature & 3))
     n_left = np.uint64(0)
     n_right = np.uint64(0)
-    for k in range(len(rows)):
-        row = rows[k]
-        bin_ = (words[np.uint64(row)] >> shift) & np.uint32(255)
-        left = goes_left[np.uint64(bin_)]
-        rows[n_left] = row
-        scratch[n_right] = row
-        n_left += left
-        n_right += np.uint64(1) - left
+    if first >= 0:
+        for row in range(first, first + len(rows)):
+            n_left, n_right = _send_row(
+                row, words, shift, goes_left, rows, n_left, scratch, n_right
+            )
+    else:
+        for k in range(len(rows)):
+            n_left, n_right = _send_row(
+                rows[k], words, shift, goes_left, rows, n_left, scratch, n_right
+            )
     for k in range(n_right):
         rows[n_left + np.uint64(k)] = scratch[k]
     return np.int64(n_left)
@@ -77,9 +88,9 @@ def count_left(packed, feature, left_set, rows):
 
 
 @kernel
-def partition(packed, feature, left_set, rows, scratch):
+def partition(packed, feature, left_set, rows, scratch, first=-1):
     """As _partition."""
-    return _partition(packed, feature, left_set, rows, scratch, _new_table())
+    return _partition(packed, feature, left_set, first, rows, scratch, _new_table())
 
 
 @kernel
@@ -89,18 +100,27 @@ def settle(packed, feature, left_set, rows, left_node, node_of_row):
 
 
 @plain
-def _send(packed, place, left_set, rows, scratch, left, at_limit, node_of_row, goes_left):
+def _send(packed, place, left_set, first, rows, scratch, left, at_limit, node_of_row, goes_left):
     """Send rows to the nodes ``left`` and the next; how many go left, if they may split again."""
     if at_limit:
         _settle(packed, place, left_set, rows, left, node_of_row, goes_left)
         return np.int64(0)
-    return _partition(packed, place, left_set, rows, scratch, goes_left)
+    return _partition(packed, place, left_set, first, rows, scratch, goes_left)
 
 
 @inner
 def _send_sparse(bins, feature, left_set, rows, scratch, left, at_limit, node_of_row, goes_left):
     packed, place = _column_of(bins, feature)
-    return _send(packed, place, left_set, rows, scratch, left, at_limit, node_of_row, goes_left)
+    return _send(packed, place, left_set, -1, rows, scratch, left, at_limit, node_of_row, goes_left)
+
+
+@plain
+def list_all(rows, state):
+    """Write the numbers of the rows, if nobody has yet."""
+    if state[FRESH]:
+        for k in range(len(rows)):
+            rows[k] = k
+        state[FRESH] = 0
 
 
 @plain
@@ -118,15 +138,17 @@ def send_rows(
     feature, left_set, at_limit = tree[0][node], tree[2][node], tree[5][left] >= max_depth
     start, stop = span[node, 0], span[node, 1]
     if at_limit:
+        list_all(rows, state)
         start, stop = part_of(start, stop, state)
-    own = rows[start:stop]
+    own, first = rows[start:stop], np.int64(0 if state[FRESH] else -1)
+    state[FRESH] = 0
     if len(bins) == 5:  # known when this is compiled
         n_left = _send_sparse(
             bins, feature, left_set, own, scratch, left, at_limit, node_of_row, goes_left
         )
     else:
         n_left = _send(
-            bins[0], feature, left_set, own, scratch, left, at_limit, node_of_row, goes_left
+            bins[0], feature, left_set, first, own, scratch, left, at_limit, node_of_row, goes_left
         )
     if at_limit:
         start, stop = np.int64(0), np.int64(0)

@@ -64,17 +64,24 @@ class Shard:
         rows: np.ndarray,
         scratch: np.ndarray,
         n_channels: int,
-        fills_root: bool = True,
+        first: int = -1,
     ):
+        """``first``: of the rows, where these are it and all after it, not yet listed.
+
+        The histogram of the root is known then.
+        """
         self.bins, self.sums, self.rows, self.scratch = bins, sums, rows, scratch
-        self.n_channels = n_channels
+        self.n_channels, self.first = n_channels, first
         self.n_cells = int(bins[2][0][-1]) * (n_channels + (len(sums[-1]) > 0))
         self.span = {0: (0, len(rows))}
         self.hists: dict[int, np.ndarray] = {}  # of nodes that were filled last
-        self.fill([0] if fills_root else [])
+        self.fill([0] if first < 0 else [])
 
     def rows_of(self, node: int) -> np.ndarray:
         start, stop = self.span[node]
+        if self.first >= 0:
+            self.rows[:] = np.arange(self.first, self.first + stop)
+            self.first = -1
         return self.rows[start:stop]
 
     def fill(self, nodes: Sequence[int]) -> None:
@@ -85,15 +92,19 @@ class Shard:
 
     def some_go_left(self, at: int, node: Node, column: Column) -> tuple[int, int]:
         """How many of a sample of a node's rows go left, and how many are in it."""
-        rows = self.rows_of(at)
-        rows = rows[:: len(rows) // SAMPLE_ROWS + 1]
+        start, stop = self.span[at]
+        step = (stop - start) // SAMPLE_ROWS + 1
+        if self.first >= 0:
+            rows = np.arange(self.first, self.first + stop, step, dtype=np.int32)
+        else:
+            rows = self.rows[start:stop:step]
         return count_left(*column, node.left_set, rows), len(rows)
 
     def split(self, at: int, node: Node, column: Column) -> None:
         """Send a node's rows to its children."""
-        rows = self.rows_of(at)
         start, stop = self.span.pop(at)
-        middle = start + partition(*column, node.left_set, rows, self.scratch)
+        rows, first, self.first = self.rows[start:stop], self.first, -1
+        middle = start + partition(*column, node.left_set, rows, self.scratch, first)
         self.span[node.left], self.span[node.left + 1] = (start, middle), (middle, stop)
 
     def settle_all(self, nodes: Sequence[Node], places: np.ndarray, out: np.ndarray) -> None:

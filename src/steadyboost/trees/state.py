@@ -13,6 +13,9 @@ FEW = 7
 # agreed, and whether it has made an offer since.
 SHARE, N_SHARES, TURN, OFFERED = range(8, 12)
 
-SIZE = 12
+# Whether the rows are all and have not been listed yet.
+FRESH = 12
+
+SIZE = 13
 
 STATE = 4  # its own place in the room

@@ -17,6 +17,7 @@ from steadyboost.trees.grower import NARROW, go_on
 from steadyboost.trees.joint import NOT_JOINED
 from steadyboost.trees.room import Room
 from steadyboost.trees.sharded import Run
+from steadyboost.trees.state import FEW
 from steadyboost.trees.sums import Space, list_rows
 
 COLUMNS = 16  # of a thread, at the least
@@ -74,8 +75,9 @@ class Share:
 
     def _begin(self) -> tuple[np.ndarray, ...]:
         plan = self.plan
-        list_rows(plan.rows, slice(0, len(self.rows)), self.rows)
-        if plan.root is not None:
+        if plan.root is None or len(self.rows) <= self.room.state[FEW]:
+            list_rows(plan.rows, slice(0, len(self.rows)), self.rows)
+        else:
             self.room.begin_with(plan.root[self.cells])
         return plan.tree if self.number == 0 else tuple(part.copy() for part in plan.tree)
 

@@ -159,10 +159,14 @@ def grow_tree(
         numbers, scratch = (space.array(f"{name} 0", n_used, np.int32) for name in PLACES)
 
         def start_shard(at: slice) -> Shard:
+            own = team.bins, arrays, numbers[at], scratch[at], sums.n_channels
+            if root is not None:
+                return Shard(*own, at.start)
             list_rows(rows, at, numbers)
-            return Shard(team.bins, arrays, numbers[at], scratch[at], sums.n_channels, root is None)
+            return Shard(*own)
 
-        shards = run(start_shard, parts(n_used, n_shards))
+        start = run if root is None else one_by_one
+        shards = start(start_shard, parts(n_used, n_shards))
         if meet is None:
             n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf, root)
         else:
