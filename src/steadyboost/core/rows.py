@@ -20,6 +20,7 @@ from steadyboost.core.scores import PERFECT, follow_votes
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data, Pieces, first_of, sums_before
 from steadyboost.trees.sharded import add_up
+from steadyboost.trees.sums import parts
 
 BLOCK_ROWS = 65_536
 LOWEST = -600.0  # logarithm of numbers well above the least, which is exp(-708)
@@ -226,10 +227,10 @@ class Rows:
         self.lowest += np.log(scale) - max(late.step, 0.0)
         self.whole = near(self.whole * factors[int(late.error >= 0.5)])
 
-        def in_block(block: Block) -> None:
-            follow_votes(factors, late.votes[block.rows], block.y, self.weights[block.rows])
+        def in_part(at: slice) -> None:
+            follow_votes(factors, late.votes[at], self.y[at], self.weights[at])
 
-        self.each(in_block)
+        self.workers.run(in_part, parts(len(self), min(self.workers.n_threads, len(self.blocks))))
         if self.lowest <= LOWEST:
             self.lowest = self._lowest_now()
         return bool(self.lowest > LOWEST)
