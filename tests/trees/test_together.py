@@ -109,7 +109,6 @@ def test_a_thread_that_fails_does_not_keep_the_others_waiting(monkeypatch):
         return found
 
     monkeypatch.setattr(together, "go_on", interrupted)
-    monkeypatch.setattr("steadyboost.trees.agreement.LOOKS", 10)
     with Workers(3) as workers, pytest.raises(KeyboardInterrupt):
         grow_tree(binned, sums, Growth(max_depth=5), n_shards=3, run=workers.run)
 

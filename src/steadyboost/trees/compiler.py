@@ -15,11 +15,19 @@ from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import PassManager
-from numba.core.typed_passes import InlineOverloads, NopythonRewrites
+from numba.core.typed_passes import InlineOverloads, IRLegalization, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, LiteralUnroll
 
-# What these look for is not in functions that allocate nothing, or is as good without them.
-LEFT_OUT = (InlineClosureLikes, InlineInlinables, InlineOverloads, LiteralUnroll, NopythonRewrites)
+# What these look for is not in functions that allocate nothing, or is as good without them. (The
+# last but one says where variables are no longer used, which matters to counts of references.)
+LEFT_OUT = (
+    InlineClosureLikes,
+    InlineInlinables,
+    InlineOverloads,
+    LiteralUnroll,
+    IRLegalization,
+    NopythonRewrites,
+)
 
 
 class _Whole(JITCodeLibrary):

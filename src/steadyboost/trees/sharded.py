@@ -150,17 +150,12 @@ class ShardedGrowth:
         """Grow the tree; its number of nodes. ``root``: the histogram of all rows, if known."""
         self.nodes = [Node(tree[3][0].copy(), 0)]
         if self.may_split(0):
-            self.search([0], self.start(root))
+            if root is not None:
+                self.hists[0] = root.copy()
+            self.search([0], [Family(-1, 0, -1)] if root is None else [])
             while chosen := self.promising():
                 self.search(*self.split(chosen))
         return self.assemble(tree, node_of_row)
-
-    def start(self, root: np.ndarray | None) -> list[Family]:
-        """The root's histogram, or where it comes from."""
-        if root is None:
-            return [Family(-1, 0, -1)]
-        self.hists[0] = root.copy()
-        return []
 
     def may_split(self, at: int) -> bool:
         node = self.nodes[at]

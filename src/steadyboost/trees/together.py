@@ -98,19 +98,19 @@ class Team:
     """Threads that grow tree after tree over the same bins; one thread, where features are few."""
 
     def __init__(self, bins: tuple, n_threads: int):
-        self.bins, self.shares_of_bins = bins, shares_of(bins, n_threads)
+        self.bins, self.bins_of_shares = bins, shares_of(bins, n_threads)
         self.board: Any = None
         self.shares: list[Share] = []
 
     def __len__(self) -> int:
-        return len(self.shares_of_bins)
+        return len(self.bins_of_shares)
 
     def _form(self, plan: Plan, space: Space) -> None:
         """The shares, for this tree and for others of its size."""
         n = len(plan.node_of_row) if plan.rows is None else len(plan.rows)
         capacity, n_channels = plan.tree[3].shape
         self.board = make_board(len(self), n_channels) if len(self) > 1 else None
-        for number, bins in enumerate(self.shares_of_bins):
+        for number, bins in enumerate(self.bins_of_shares):
             cells = cells_of(bins, self.bins[2][0], n_channels)
             places = tuple(space.array(f"{name} {number}", n, np.int32) for name in PLACES)
             room = Room(bins, plan.sums, n, n_channels, capacity, number, self.board)
