@@ -8,6 +8,7 @@ gathering their labels and weights, is little where its features are many.
 
 from collections import deque
 from dataclasses import dataclass
+from time import sleep
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from steadyboost.trees.state import FEW
 from steadyboost.trees.sums import Space, list_rows
 
 COLUMNS = 16  # of a thread, at the least
+PAUSE = 5e-5  # seconds
 PLACES = "rows", "scratch"  # what a thread has of rows
 
 
@@ -140,6 +142,8 @@ class Team:
                 finally:
                     if not share.room.is_done:
                         waiting.append(share)
+                if list(waiting) == [share]:
+                    sleep(PAUSE)  # the others may need this processor
 
         run(drive, self.shares)
         return self.shares[0].room.n_nodes
