@@ -9,6 +9,7 @@ from sklearn import datasets
 
 from steadyboost.learners.prepare import Binner
 from steadyboost.trees.binned import Binned
+from steadyboost.trees.sharded import one_by_one
 from steadyboost.trees.sums import Sums
 from steadyboost.trees.tree import GrownTree, Growth, grow_tree
 
@@ -124,6 +125,13 @@ def assert_identical(tree, other):
     """Bit for bit."""
     for field in fields(GrownTree):
         np.testing.assert_array_equal(getattr(tree, field.name), getattr(other, field.name))
+
+
+def assert_threads_do_not_matter(binned, sums, growth, n_threads, run=one_by_one, **restrict):
+    tree, leaf = grow_tree(binned, sums, growth, **restrict)
+    other, other_leaf = grow_tree(binned, sums, growth, n_shards=n_threads, run=run, **restrict)
+    assert_identical(other, tree)
+    np.testing.assert_array_equal(other_leaf, leaf)
 
 
 def assert_leaves_hold_the_sums(tree, leaf_of_row, shares):
