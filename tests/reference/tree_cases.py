@@ -121,6 +121,13 @@ def assert_same_as_twin(tree, node, at=0):
         assert_same_as_twin(tree, twin_child, child)
 
 
+def made_up(criterion, seed=0, n_rows=300, *, n_labels=4, **kinds):
+    """Binned rows, and sums for a criterion."""
+    rng = np.random.default_rng(seed)
+    columns = random_columns(rng, n_rows, **kinds)
+    return pack(columns), sums_for(rng, columns, criterion, n_labels=n_labels)[0]
+
+
 def assert_identical(tree, other):
     """Bit for bit."""
     for field in fields(GrownTree):

@@ -1,11 +1,13 @@
 """Growth over shards is growth on all rows at once, bit for bit."""
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import tree_cases
 from reference.tree_cases import (
     LIMITS,
     REAL,
@@ -15,7 +17,6 @@ from reference.tree_cases import (
     pack,
     random_columns,
     real,
-    sums_for,
 )
 
 from steadyboost.trees import tree as module
@@ -31,10 +32,7 @@ def always_shard(monkeypatch):
     monkeypatch.setattr("steadyboost.trees.together.COLUMNS", 10**9)
 
 
-def made_up(criterion, seed=0, n_rows=300):
-    rng = np.random.default_rng(seed)
-    columns = random_columns(rng, n_rows, gappy=2, categorical=2, n_bins=12)
-    return pack(columns), sums_for(rng, columns, criterion, n_labels=4)[0]
+made_up = partial(tree_cases.made_up, gappy=2, categorical=2, n_bins=12)
 
 
 @pytest.mark.parametrize("n_shards", [1, 2, 3, 7])

@@ -1,10 +1,13 @@
 """A tree by threads that share the features is the tree of one thread, bit for bit."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from common import assert_same_model, problem
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import tree_cases
 from reference.tree_cases import (
     LIMITS,
     REAL,
@@ -13,7 +16,6 @@ from reference.tree_cases import (
     pack,
     random_columns,
     real,
-    sums_for,
 )
 
 from steadyboost import AdaBoostM2Classifier, SAMMEClassifier, Tree
@@ -36,10 +38,7 @@ def only_together(monkeypatch):
     monkeypatch.setattr(tree, "ShardedGrowth", None)
 
 
-def made_up(criterion, seed=0, n_rows=300):
-    rng = np.random.default_rng(seed)
-    columns = random_columns(rng, n_rows, numeric=9, gappy=3, categorical=3, n_bins=90)
-    return pack(columns), sums_for(rng, columns, criterion, n_labels=4)[0]
+made_up = partial(tree_cases.made_up, numeric=9, gappy=3, categorical=3, n_bins=90)
 
 
 @pytest.mark.parametrize("n_threads", [2, 4])
@@ -93,19 +92,20 @@ def test_equal_splits_go_to_the_first_feature(only_together):
     assert grown.feature[0] == 0
 
 
-def test_a_thread_that_fails_does_not_keep_the_others_waiting(monkeypatch):
-    """What it leaves is done by them, and its error is what the caller gets."""
+@pytest.mark.parametrize("name", ["first_of", "go_on"])
+def test_a_thread_that_fails_does_not_keep_the_others_waiting(name, monkeypatch):
+    """Whenever it does: also between taking a share and growing it, which nobody does then."""
     binned, sums = made_up("gini")
-    go_on, failed = together.go_on, []
+    whole, failed = getattr(together, name), []
 
     def interrupted(*args):
-        found = go_on(*args)
+        found = whole(*args)
         if not failed:
-            failed.append(True)
+            failed.append(found)
             raise KeyboardInterrupt
         return found
 
-    monkeypatch.setattr(together, "go_on", interrupted)
+    monkeypatch.setattr(together, name, interrupted)
     with Workers(3) as workers, pytest.raises(KeyboardInterrupt):
         grow_tree(binned, sums, Growth(max_depth=5), n_shards=3, run=workers.run)
 

@@ -22,7 +22,7 @@ from steadyboost.trees.state import FEW
 from steadyboost.trees.sums import Space, list_rows
 
 COLUMNS = 16  # of a thread, at the least
-PAUSE = 5e-5  # seconds
+PAUSE = 5e-5  # seconds, after it has looked in vain for what the others have found
 PLACES = "rows", "scratch"  # what a thread has of rows
 
 
@@ -59,6 +59,14 @@ class Plan:
     tree: tuple[np.ndarray, ...]  # with the root's totals
     node_of_row: np.ndarray
     root: np.ndarray | None = None  # histogram of all rows, if it is known
+
+
+def first_of(waiting: "deque[Share]") -> "Share | None":
+    """Take the first share, if any is left; no two threads can take the same."""
+    try:
+        return waiting.popleft()
+    except IndexError:
+        return None
 
 
 class Share:
@@ -121,7 +129,8 @@ class Team:
     def grow(self, plan: Plan, space: Space, run: Run) -> int:
         """Grow a tree, with a thread for each share if there are so many; its number of nodes.
 
-        No thread counts on the others: one that has to wait for them takes up what they leave.
+        No thread counts on the others: one that has to wait takes up what is left, and where one
+        fails, the others give up.
         """
         if not self.shares:
             self._form(plan, space)
@@ -130,20 +139,19 @@ class Team:
         for share in self.shares:
             share.plan_for(plan)
         waiting = deque(self.shares)
+        failed: list[bool] = []
 
         def drive(_: Share) -> None:
-            while waiting:
-                try:
-                    share = waiting.popleft()
-                except IndexError:  # another thread was faster
-                    return
-                try:
+            try:
+                while not failed and (share := first_of(waiting)) is not None:
                     share.go_on()
-                finally:
                     if not share.room.is_done:
                         waiting.append(share)
-                if list(waiting) == [share]:
-                    sleep(PAUSE)  # the others may need this processor
+                    if list(waiting) == [share]:
+                        sleep(PAUSE)  # the others may need this processor
+            except BaseException:
+                failed.append(True)  # what this thread was at will never be done
+                raise
 
         run(drive, self.shares)
         return self.shares[0].room.n_nodes
