@@ -9,7 +9,8 @@ Structures travel as plain tuples of arrays:
             what is added up, as integers; ``counted`` and its labels are empty unless rows count
 ``rule``    (criterion, min_mass, min_count) or with l2, see :mod:`steadyboost.trees.criteria`
 ``limits``  (max_depth, max_leaves, best_first)
-``tree``    (feature or -1, children, left_set, totals, gain, depth), an entry per node
+``tree``    (feature, children, left_set, totals, gain, depth), an entry per node; a leaf is its own
+            child
 ``room``    (nodes, pool, free, beside, state, board): per node (sums that go left, feature to split
             on, slot of its histogram, or those that are open), a histogram per slot, slots that are
             free, what nodes of few rows, searches, partitions and histograms write to, state, and
@@ -89,10 +90,14 @@ def add_children(tree, node, left, left_sums):
 
 @plain
 def _fill_leaves(tree, n_nodes, span, rows, node_of_row, state):
-    """Write the leaves of a thread's part of the rows, where these have not been written yet."""
+    """Write the leaves of a thread's part of the rows, where these have not been written yet.
+
+    What a search has left in them goes.
+    """
     list_all(rows, state)
     for node in range(n_nodes):
-        if tree[0][node] < 0:
+        if tree[1][node, 0] == node:
+            tree[2][node], tree[4][node] = 0, 0.0
             start, stop = part_of(span[node, 0], span[node, 1], state)
             for k in range(start, stop):
                 node_of_row[rows[k]] = node

@@ -11,7 +11,7 @@ from steadyboost.trees.grower import NARROW, go_on
 from steadyboost.trees.histogram import rounded, to_fixed_point
 from steadyboost.trees.jit import plain, standing
 from steadyboost.trees.prediction import CHUNK, find_places, scratch_for_places
-from steadyboost.trees.room import Room, empty_tree
+from steadyboost.trees.room import Room, empty_forest
 from steadyboost.trees.sharded import Run, one_by_one
 from steadyboost.trees.state import N_NODES, STATE
 from steadyboost.trees.tree import GrownTree, Growth
@@ -44,18 +44,10 @@ def _list_rows(fixed, n_rows, rows):
 
 
 @plain
-def _close(tree, vote):
-    """Let leaves point to themselves, as in a finished tree; a node votes for its heavier class.
-
-    Sums are compared as the floats that a finished tree keeps of them.
-    """
-    feature, children, left_set, totals, gain, _ = tree
-    for node in range(len(feature)):
+def _vote_of_nodes(totals, vote):
+    """A node votes for its heavier class, by the floats that a finished tree keeps of its sums."""
+    for node in range(len(vote)):
         vote[node] = np.float64(totals[node, 1]) > np.float64(totals[node, 0])
-        if feature[node] < 0:
-            feature[node], gain[node] = 0, 0.0
-            children[node] = node
-            left_set[node] = 0
 
 
 @standing
@@ -91,7 +83,7 @@ def _grow_stretch(
         )
         if ends[j, 0] == NARROW:
             return j
-        _close(tree, vote[j])
+        _vote_of_nodes(totals[j], vote[j])
         if ends[j, 1] == n:
             for i in range(n):
                 votes[j, i] = vote[j, np.uint64(leaf[i])]
@@ -116,12 +108,6 @@ def _vote(packed, start, feature, forest, depths, ends, scratch, votes):
                 votes[j, start + first + k] = table[np.uint64(places[k])]
 
 
-def _forest(n_trees: int, capacity: int) -> tuple[np.ndarray, ...]:
-    """Room for trees, an entry per tree and node."""
-    flat = (*empty_tree(n_trees * capacity, 2), np.empty(n_trees * capacity, np.int32))
-    return tuple(part.reshape(n_trees, capacity, *part.shape[1:]) for part in flat)
-
-
 def _by_row(n: int, counting: bool) -> tuple[np.ndarray, ...]:
     """What growth has of each row: weight, count and its one label, number, another, and leaf."""
     n_counted = n if counting else 0
@@ -138,12 +124,8 @@ def _by_row(n: int, counting: bool) -> tuple[np.ndarray, ...]:
 def _grown(forest: tuple[np.ndarray, ...], sizes: list[int]) -> list[tuple[GrownTree, np.ndarray]]:
     """As :meth:`GrownTree.from_growth`, for all trees at once, with the votes of their nodes."""
     feature, children, left_set, totals, gain, depth, vote = forest
-    feature, children = feature.astype(np.int32), children.astype(np.int32)
-    depths, value, gain = (
-        depth.max(axis=1).tolist(),
-        totals / 2.0**60,
-        np.maximum(gain, 0) / 2.0**60,
-    )
+    depths, value = depth.max(axis=1).tolist(), totals / 2.0**60
+    gain = np.maximum(gain, 0) / 2.0**60
     grown = []
     for j, size in enumerate(sizes):
         own = [array[j, :size].copy() for array in (feature, children, left_set, value, gain)]
@@ -174,7 +156,7 @@ def grow_many(
     def grow_stretch(start: int) -> list[tuple[GrownTree, np.ndarray]]:
         at = slice(start, min(start + size, n_trees))
         own, said = weights[at], votes[at]
-        forest = _forest(len(own), capacity)
+        forest = *empty_forest(len(own), capacity, 2), np.empty((len(own), capacity), np.int32)
         ends = np.empty((len(own), 2), dtype=np.int64)
         own_labels = labels if len(labels) == 1 else labels[at]
         sums, least = rounded(own.sum(axis=1)), growth.min_weight_leaf

@@ -11,7 +11,7 @@ import numpy as np
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.grower import NARROW, go_on
 from steadyboost.trees.jit import standing
-from steadyboost.trees.room import Room, empty_tree
+from steadyboost.trees.room import Room, empty_forest
 from steadyboost.trees.state import N_NODES, STATE
 from steadyboost.trees.tree import GrownTree, Growth
 
@@ -71,8 +71,7 @@ def grow_steps(
     The value of a node is its step.
     """
     n_trees, capacity = gradients.shape[1], growth.capacity(len(rows))
-    flat = empty_tree(n_trees * capacity, 2)
-    forest = tuple(part.reshape(n_trees, capacity, *part.shape[1:]) for part in flat)
+    forest = empty_forest(n_trees, capacity, 2)
     criterion, _, min_count, _ = growth.rule(1.0, 1.0)
     counting, n = min_count > 0, len(gradients)
     bins, steps = binned.bins(features), np.empty((n_trees, capacity))
@@ -98,5 +97,5 @@ def grow_steps(
 
 
 def _grown(tree: tuple[np.ndarray, ...], steps: np.ndarray) -> GrownTree:
-    n_nodes = 1 + 2 * int((tree[0] >= 0).sum())
+    n_nodes = 1 + 2 * int((tree[1][:, 0] != np.arange(len(steps))).sum())
     return replace(GrownTree.from_growth(tree, n_nodes, ONE), value=steps[:n_nodes, None].copy())

@@ -27,15 +27,20 @@ SLOTS = 4  # histograms to begin with: those of a tree of depth 4
 
 
 def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
-    """Room for ``capacity`` nodes."""
+    """Room for ``capacity`` nodes: all of them are leaves, which point to themselves."""
     return (
-        np.full(capacity, -1, dtype=np.int64),
-        np.zeros((capacity, 2), dtype=np.int64),
+        np.zeros(capacity, dtype=np.int32),
+        np.arange(capacity, dtype=np.int32).repeat(2).reshape(-1, 2),
         np.zeros((capacity, SET_WORDS), dtype=np.uint32),
         np.zeros((capacity, n_channels), dtype=np.int64),
         np.zeros(capacity),
         np.zeros(capacity, dtype=np.int64),
     )
+
+
+def empty_forest(n_trees: int, capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
+    """Room for so many trees, with a leading axis."""
+    return tuple(part[None].repeat(n_trees, axis=0) for part in empty_tree(capacity, n_channels))
 
 
 def begin(slot, free, state):

@@ -88,14 +88,11 @@ class GrownTree:
         cls, tree: tuple[np.ndarray, ...], n_nodes: int, units: float = 2.0**60
     ) -> "GrownTree":
         """The first nodes of the arrays that it was grown in; all weights are so many units."""
-        feature, children = tree[0][:n_nodes].astype(np.int32), tree[1][:n_nodes].astype(np.int32)
-        left_set, value, gain = tree[2][:n_nodes].copy(), tree[3][:n_nodes], tree[4][:n_nodes]
-        leaf = np.flatnonzero(feature < 0)
-        feature[leaf], children[leaf], left_set[leaf] = 0, leaf[:, None], 0
+        if n_nodes < len(tree[0]):
+            tree = tuple(part[:n_nodes].copy() for part in tree)
+        feature, children, left_set, totals, gain, depth = tree
         gain = np.maximum(gain, 0.0) / units
-        gain[leaf] = 0
-        depth = int(tree[5][:n_nodes].max())
-        return cls(feature, children, left_set, value / units, gain, depth)
+        return cls(feature, children, left_set, totals / units, gain, int(depth.max()))
 
     def apply(self, packed: np.ndarray) -> np.ndarray:
         """Leaf of each binned row."""
