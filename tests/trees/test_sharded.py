@@ -113,7 +113,7 @@ def grow_dealt(binned, sums, growth, deals):
     arrays = sums.arrays(counting)
     shards = [Shard(bins, arrays, rows, rows.copy(), sums.n_channels) for rows in deals]
     leaf = np.empty(n_rows, dtype=np.int32)
-    rule = growth.rule(0.0, sums.whole)
+    rule = growth.rule(np.zeros(1), sums.whole)
     n_nodes = ShardedGrowth(shards, rule, growth.limits(n_rows), one_by_one).grow(tree, leaf)
     return GrownTree.from_growth(tree, n_nodes), leaf
 

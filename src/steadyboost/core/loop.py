@@ -248,7 +248,7 @@ class Boosting:
             self.add(self.validation, stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
         error, step = stage.error, stage.step
-        if np.ndim(error) or np.ndim(step):
+        if isinstance(error, np.ndarray) or isinstance(step, np.ndarray):
             parts = [(part.error, part.step) for part in stage.parts if part]
             error, step = np.mean(parts, axis=0)
         record = {"round": len(self.stages), "error": float(error), "step": float(step)}

@@ -9,6 +9,7 @@ from steadyboost.core.draws import draw_counts
 from steadyboost.core.rows import Rows
 
 LARGEST = np.iinfo(np.int32).max
+AT_ONCE = 64  # seeds; the same as one by one
 
 
 class Seeds:
@@ -24,7 +25,7 @@ class Seeds:
 
     def __getitem__(self, t: int) -> int:
         while len(self._drawn) <= t:
-            self._drawn.append(int(self._source.randint(LARGEST)))
+            self._drawn += self._source.randint(LARGEST, size=AT_ONCE).tolist()
         return self._drawn[t]
 
 

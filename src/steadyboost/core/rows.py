@@ -222,8 +222,9 @@ class Rows:
         late, self.late = self.late, None
         if late is None or self.whole is None or self.lowest <= LOWEST:
             return False
-        scale = 1 / (late.error + (1 - late.error) * np.exp(-late.step))
-        factors = (float(np.exp(-late.step) * scale), float(scale))
+        fall = float(np.exp(-late.step))
+        scale = 1 / (late.error + (1 - late.error) * fall)
+        factors = (fall * scale, scale)
         self.lowest += np.log(scale) - max(late.step, 0.0)
         self.whole = near(self.whole * factors[int(late.error >= 0.5)])
 

@@ -148,7 +148,7 @@ def grow_many(
     """
     n_trees, n = weights.shape
     capacity, limits = growth.capacity(n), growth.limits(n)
-    bins, rule = binned.bins(None, 2), growth.rule(1.0, 1.0)
+    bins, rule = binned.bins(None, 2), growth.rule(np.ones(1), 1.0)
     counting = rule[2] > 0
     votes = np.empty((n_trees, n), dtype=np.int32)
     size = max(1, min(-(-n_trees // n_threads), MANY_CELLS // (n + capacity)))

@@ -72,7 +72,7 @@ def grow_steps(
     """
     n_trees, capacity = gradients.shape[1], growth.capacity(len(rows))
     forest = empty_forest(n_trees, capacity, 2)
-    criterion, _, min_count, _ = growth.rule(1.0, 1.0)
+    criterion, _, min_count, _ = growth.rule(np.ones(1), 1.0)
     counting, n = min_count > 0, len(gradients)
     bins, steps = binned.bins(features), np.empty((n_trees, capacity))
     by_row = (

@@ -53,9 +53,15 @@ class Growth:
         leaves = n_rows if self.max_leaf_nodes is None else self.max_leaf_nodes
         return depth, leaves, self.max_leaf_nodes is not None
 
-    def rule(self, total_mass: float, whole: float) -> tuple[float, ...]:
-        """Limits in the units of :class:`Sums`; weights are enough if only rounding is missing."""
-        min_mass = max(1, int(self.min_weight_leaf * total_mass * (1 - 1e-9)))
+    def rule(self, total: np.ndarray, whole: float) -> tuple[float, ...]:
+        """Limits in the units of :class:`Sums`; weights are enough if only rounding is missing.
+
+        ``total`` is the sum of all rows, by channel.
+        """
+        min_mass = 1
+        if self.min_weight_leaf > 0:
+            mass = total.sum() if CRITERIA[self.criterion] < criteria.EDGE else total[-1]
+            min_mass = max(1, int(self.min_weight_leaf * mass * (1 - 1e-9)))
         min_count = self.min_samples_leaf if self.min_samples_leaf > 1 else 0
         rule = CRITERIA[self.criterion], min_mass, min_count
         if rule[0] < criteria.EDGE:
@@ -129,14 +135,13 @@ def grow_tree(
     """
     space = space or Space()
     n_used = binned.n_rows if rows is None else len(rows)
-    counted = np.append(sums.total(None if rows is None else rows.astype(np.int32)), n_used)
+    total, n_all = sums.total(None if rows is None else rows.astype(np.int32)), n_used
     if meet is not None:
-        counted = meet([counted], add_up)
-    total, n_all = counted[:-1], int(counted[-1])
+        counted = meet([np.append(total, n_used)], add_up)
+        total, n_all = counted[:-1], int(counted[-1])
     tree = empty_tree(growth.capacity(n_all), sums.n_channels)
     tree[3][0] = total
-    mass = total.sum() if growth.criterion in ("gini", "entropy", "error") else total[-1]
-    rule, limits = growth.rule(mass, sums.whole), growth.limits(n_all)
+    rule, limits = growth.rule(total, sums.whole), growth.limits(n_all)
     counts = growth.min_samples_leaf > 1
     n_features = binned.n_features if features is None else len(features)
     n_cells = int(binned.offsets[-1]) * (sums.n_channels + counts)
