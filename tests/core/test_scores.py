@@ -1,12 +1,14 @@
 """Row-wise arithmetic on scores against plain NumPy."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from steadyboost.core.scores import add_votes, log_odds, own_score, softmax, weighted_error
+from steadyboost.core.scores import add_votes, log_odds, own_score, softmax, weighted_errors
 
 each_order = pytest.mark.parametrize("order", ["C", "F"])
 each_width = pytest.mark.parametrize("dtype", [np.int32, np.int64])
@@ -50,10 +52,17 @@ def test_votes_for_classes_add_to_their_class_alone(order, dtype):
 @each_width
 def test_the_weighted_error_is_the_weight_of_wrong_votes(dtype):
     rng = np.random.default_rng(0)
-    weights, votes, targets = rng.random(500), rng.integers(3, size=500), rng.integers(3, size=500)
-    error = weighted_error(weights, votes.astype(dtype), targets.astype(dtype))
-    assert error == pytest.approx(weights[votes != targets].sum(), rel=1e-13)
-    assert weighted_error(weights, targets.astype(dtype), targets.astype(dtype)) == 0
+    weights, votes, targets = (
+        rng.random(1500),
+        rng.integers(3, size=1500),
+        rng.integers(3, size=1500),
+    )
+    bounds, wrong = np.array([0, 7, 7, 300, 1500]), np.where(votes != targets, weights, 0)
+    errors = weighted_errors(weights, votes.astype(dtype), targets.astype(dtype), bounds)
+    expected = [wrong[a:b].sum() for a, b in pairwise(bounds)]
+    assert errors == pytest.approx(expected, rel=1e-13)
+    none = weighted_errors(weights, targets.astype(dtype), targets.astype(dtype), bounds)
+    assert none == [0, 0, 0, 0]
 
 
 @pytest.mark.parametrize(

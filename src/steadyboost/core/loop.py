@@ -12,10 +12,11 @@ from sklearn.exceptions import ConvergenceWarning
 from steadyboost.core.history import History
 from steadyboost.core.rounds import Round, Seeds
 from steadyboost.core.rows import Block, Late, Rows
-from steadyboost.core.scores import PERFECT, weighted_error, worth
+from steadyboost.core.scores import PERFECT, weighted_errors, worth
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.many import stacked
+from steadyboost.trees.sharded import add_up
 
 if TYPE_CHECKING:
     from steadyboost.core.callbacks import Callback
@@ -209,17 +210,18 @@ class Boosting:
 
     def error_of(self, rows: Rows, question: Question, votes: np.ndarray) -> float:
         """Weighted error of the votes, or the pseudoloss where sets of labels were asked for."""
-        edges = question.edges if question.form == "set" else None
-        named = question.labels(votes) if edges is None else votes
+        edges = question.edges
+        if edges is not None and question.form == "set":
+            total = rows.total(
+                lambda block: worth(edges[block.rows], votes[block.rows], question.code)
+            )
+            return (1 - float(total)) / 2
+        said = question.weights, question.labels(votes), question.targets
 
-        def in_block(block: Block) -> float:
-            at = block.rows
-            if edges is not None:
-                return worth(edges[at], votes[at], question.code)
-            return weighted_error(question.weights[at], named[at], question.targets[at])
+        def in_part(at: slice) -> list[float]:
+            return weighted_errors(*said, rows.bounds[at.start : at.stop + 1])
 
-        total = float(rows.total(in_block))
-        return total if edges is None else (1 - total) / 2
+        return float(rows.meet(rows.in_parts(in_part), add_up))
 
     def warn_of_no_edge(self, error: float) -> None:
         """An ensemble is never empty: the round is kept, though it should be dropped."""

@@ -134,6 +134,8 @@ class Rows:
             )
             for number, (order, at) in enumerate(stretches(data, len(y)))
         ]
+        starts = [block.rows.start for block in self.blocks]
+        self.bounds = np.array([*starts, len(y)])  # of the blocks
         self._count()
 
     def _count(self) -> None:
@@ -151,6 +153,12 @@ class Rows:
     @property
     def order(self) -> list[Order]:
         return [block.order for block in self.blocks]
+
+    def in_parts(self, function: Callable[[slice], list[Any]]) -> list[Any]:
+        """Results of a function of some blocks, by number, for all of them in order."""
+        n = len(self.blocks)
+        results = self.workers.run(function, parts(n, max(1, min(self.workers.n_threads, n))))
+        return [result for some in results for result in some]
 
     def each(self, function: Callable[[Block], Any]) -> list[Any]:
         """Results of a function of each block, in order."""

@@ -73,32 +73,38 @@ def add_votes(scores: np.ndarray, votes: np.ndarray, code: np.ndarray, step: flo
 
 
 @standing
-def _weighted_error(weights, votes, targets, wrong):
-    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-    for start in range(0, len(votes), len(wrong)):
-        at = slice(start, start + len(wrong))
-        own, said, asked = weights[at], votes[at], targets[at]
-        for i in range(len(said)):
-            wrong[i] = own[i] if said[i] != asked[i] else 0.0
-        whole = len(said) - len(said) % 4
-        for i in range(0, whole, 4):
-            first += wrong[i]
-            second += wrong[i + 1]
-            third += wrong[i + 2]
-            fourth += wrong[i + 3]
-        for i in range(whole, len(said)):
-            first += wrong[i]
-    return first + second + third + fourth
+def _weighted_errors(weights, votes, targets, bounds, wrong, out):
+    for k in range(len(out)):
+        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+        for start in range(bounds[k], bounds[k + 1], len(wrong)):
+            stop = start + len(wrong)
+            at = slice(start, stop if stop < bounds[k + 1] else bounds[k + 1])
+            own, said, asked = weights[at], votes[at], targets[at]
+            for i in range(len(said)):
+                wrong[i] = own[i] if said[i] != asked[i] else 0.0
+            whole = len(said) - len(said) % 4
+            for i in range(0, whole, 4):
+                first += wrong[i]
+                second += wrong[i + 1]
+                third += wrong[i + 2]
+                fourth += wrong[i + 3]
+            for i in range(whole, len(said)):
+                first += wrong[i]
+        out[k] = first + second + third + fourth
 
 
-def weighted_error(weights: np.ndarray, votes: np.ndarray, targets: np.ndarray) -> float:
-    """Weight of the rows whose vote is not the target.
+def weighted_errors(
+    weights: np.ndarray, votes: np.ndarray, targets: np.ndarray, bounds: np.ndarray
+) -> list[float]:
+    """Weight of the rows whose vote is not the target, from each of the bounds to the next.
 
     Wrong weights are written down before they are added up: that takes no branch, which would often
     be taken in vain, as it cannot be foreseen which rows are wrong. Four sums, so that none waits
     for the last.
     """
-    return _weighted_error(weights, votes, targets, np.empty(STRETCH))
+    out = np.empty(len(bounds) - 1)
+    _weighted_errors(weights, votes, targets, bounds, np.empty(STRETCH), out)
+    return out.tolist()
 
 
 @kernel
