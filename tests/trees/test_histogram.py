@@ -99,7 +99,7 @@ def test_a_histogram_minus_its_part_is_exactly_the_rest(seed, n_rows, share):
     in_part = rng.random(n_rows) < share
     whole = by_kernel(binned, sums, np.arange(n_rows), features, True)
     part = by_kernel(binned, sums, np.flatnonzero(in_part), features, True)
-    subtract(whole, part)
+    subtract(whole, part, whole)
     rest = by_kernel(binned, sums, np.flatnonzero(~in_part), features, True)
     np.testing.assert_array_equal(whole, rest)
 

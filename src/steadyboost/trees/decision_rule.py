@@ -119,7 +119,7 @@ def _narrowed(
     """Histogram of those who passed, from those of the smaller part; ``hist`` may be reused."""
     if len(passed) <= len(failed):
         return evidence.histogram(passed)
-    subtract(hist, evidence.histogram(failed))
+    subtract(hist, evidence.histogram(failed), hist)
     return hist
 
 

@@ -42,14 +42,10 @@ def gather_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int) -> tuple
 
 
 @partial(shared, inside=plain)
-def fill(bins, sums, rows, n_channels, room, hist):
-    """As fill_histogram, in the given room."""
-    if len(bins) == 5:  # known when this is compiled
-        fill_sparse(bins, sums, rows, n_channels, hist)
-        return
+def add_rows(bins, sums, rows, n_channels, room, hist):
+    """Add dense rows to a histogram."""
     packed, features, layout, joint = bins
     offsets = layout[0]
-    hist[:] = 0
     joined = joint_pays(joint, len(rows), len(features), n_channels)
     columns, own_offsets = features, offsets
     if joined:
@@ -83,6 +79,19 @@ def fill(bins, sums, rows, n_channels, room, hist):
             labels, added, width, out = sums[0], sums[1], n_channels, hist
 
 
+_add_rows = add_rows.bare  # as called from kernels
+
+
+@partial(shared, inside=plain)
+def fill(bins, sums, rows, n_channels, room, hist):
+    """As fill_histogram, in the given room."""
+    if len(bins) == 5:  # known when this is compiled
+        fill_sparse(bins, sums, rows, n_channels, hist)
+        return
+    hist[:] = 0
+    _add_rows(bins, sums, rows, n_channels, room, hist)
+
+
 def fill_histogram(
     bins: tuple, sums: tuple, rows: np.ndarray, n_channels: int, hist: np.ndarray
 ) -> None:
@@ -109,7 +118,7 @@ def fill_few(bins, sums, rows, n_channels, hist):
 
 
 @partial(shared, inside=plain)
-def subtract(parent, child):
-    """Turn the parent's histogram into that of the child's sibling."""
+def subtract(parent, child, out):
+    """The histogram of the child's sibling; it may take the place of the parent's."""
     for cell in range(len(parent)):
-        parent[cell] -= child[cell]
+        out[cell] = parent[cell] - child[cell]

@@ -11,10 +11,11 @@ Structures travel as plain tuples of arrays:
 ``limits``  (max_depth, max_leaves, best_first)
 ``tree``    (feature, children, left_set, totals, gain, depth), an entry per node; a leaf is its own
             child
-``room``    (nodes, pool, free, beside, state, board): per node (sums that go left, feature to split
-            on, slot of its histogram, or those that are open), a histogram per slot, slots that are
-            free, what nodes of few rows, searches, partitions and histograms write to, state, and
-            what threads agree by, see :mod:`steadyboost.trees.agreement`
+``room``    (nodes, pool, free, beside, state, root, board): per node (sums that go left, feature to
+            split on, slot of its histogram, or those that are open), a histogram per slot, slots
+            that are free, what nodes of few rows, searches, partitions and histograms write to,
+            state, the root's histogram where it is known, and what threads agree by, see
+            :mod:`steadyboost.trees.agreement`
 """
 
 from functools import partial
@@ -26,7 +27,7 @@ from steadyboost.trees.compact import fill_compact, restore_bins
 from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.filling import fill, fill_few, subtract
 from steadyboost.trees.jit import plain, shared, standing
-from steadyboost.trees.room import begin
+from steadyboost.trees.room import ROOT, begin
 from steadyboost.trees.sending import list_all, part_of, send_rows
 from steadyboost.trees.splitting import find_split, gain_of
 from steadyboost.trees.state import (
@@ -109,7 +110,15 @@ _gain_of, _subtract, _fill = gain_of.bare, subtract.bare, fill.bare
 
 
 @plain
-def _add_up_new(bins, sums, rows, few, rule, limits, tree, span, slot, pool, free, gather, state):
+def _take_slot(node, slot, free, state):
+    state[N_FREE] -= 1
+    slot[node] = free[state[N_FREE]]
+
+
+@plain
+def _add_up_new(
+    bins, sums, rows, few, rule, limits, tree, span, slot, pool, free, gather, state, root
+):
     """Histograms of the nodes that were added last; whether there was a free slot, if it takes one.
 
     Only the smaller one is added up; the larger one's is the rest of their parent's.
@@ -118,17 +127,19 @@ def _add_up_new(bins, sums, rows, few, rule, limits, tree, span, slot, pool, fre
     small, large, n_leaves = state[SMALL], state[LARGE], state[N_LEAVES]
     useful = _may_split(totals[large], depth[large], n_leaves, rule[0], limits)
     useful |= _may_split(totals[small], depth[small], n_leaves, rule[0], limits)
-    if not useful or slot[small] >= 0 or span[large, 1] - span[large, 0] <= few:
+    if not useful or slot[small] != -1 or span[large, 1] - span[large, 0] <= few:
         return True
     if state[N_FREE] == 0:
         return False
-    state[N_FREE] -= 1
-    slot[small] = free[state[N_FREE]]
+    _take_slot(small, slot, free, state)
     own, hist = rows[span[small, 0] : span[small, 1]], pool[slot[small]]
     if not fill_few(bins, sums, own, totals.shape[1], hist):
         _fill(bins, sums, own, totals.shape[1], gather, hist)
-    if large != small:
-        _subtract(pool[slot[large]], hist)
+    if slot[large] == ROOT:  # all other slots are free
+        _take_slot(large, slot, free, state)
+        _subtract(root, hist, pool[slot[large]])
+    elif large != small:
+        _subtract(pool[slot[large]], hist, pool[slot[large]])
     return True
 
 
@@ -149,7 +160,7 @@ def _search_node(bins, sums, rows, few, hist, compact, search, total, rule, left
 
 
 @plain
-def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, room, state):
+def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, room, state, root):
     """Look for splits of the nodes that were added last; whether any of them may be split."""
     left_sets, totals, score, depth = tree[2], tree[3], tree[4], tree[5]
     left_sums, split_on, slot, _ = nodes
@@ -158,9 +169,10 @@ def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, ro
         score[node] = -np.inf
         if _may_split(totals[node], depth[node], state[N_LEAVES], rule[0], limits):
             searched = True
+            hist = root if slot[node] == ROOT else pool[slot[node]]
             score[node], split_on[node] = _search_node(
-                bins, sums, rows[span[node, 0] : span[node, 1]], few, pool[slot[node]], room[0],
-                room[1], totals[node], rule, left_sets[node], left_sums[node],
+                bins, sums, rows[span[node, 0] : span[node, 1]], few, hist, room[0], room[1],
+                totals[node], rule, left_sets[node], left_sums[node],
             )  # fmt: skip
     return searched
 
@@ -223,7 +235,7 @@ def go_on(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room
     ``rows`` are reordered in place; ``scratch`` is as long; ``tree`` holds the root's totals and
     room for the rest, ``span`` each node's range in ``rows``.
     """
-    nodes, pool, free, beside, state, board = room
+    nodes, pool, free, beside, state, root, board = room
     few = state[FEW]
     if state[N_NODES] == 0:
         _begin(nodes[2], free, state)
@@ -232,11 +244,11 @@ def go_on(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room
         if state[OFFERED] == 0:
             if not _add_up_new(
                 bins, sums, rows, few, rule, limits, tree, span, nodes[2], pool, free, beside[3],
-                state,
+                state, root,
             ):  # fmt: skip
                 return np.int64(NARROW)
             searched = _search_new(
-                bins, sums, rows, few, rule, limits, tree, span, nodes, pool, beside, state
+                bins, sums, rows, few, rule, limits, tree, span, nodes, pool, beside, state, root
             )
         if searched and not _agree_on_new(tree, nodes, board, state):
             return np.int64(WAITS)

@@ -174,11 +174,11 @@ def label_stride(n_bins):
 
 @plain
 def turn(by_label, n_bins, n_channels, hist):
-    """Write a histogram that is label by label in the usual order."""
+    """Add a histogram that is label by label to one in the usual order."""
     stride = label_stride(n_bins)
     for b in range(n_bins):
         for c in range(n_channels):
-            hist[b * n_channels + c] = by_label[c * stride + b]
+            hist[b * n_channels + c] += by_label[c * stride + b]
 
 
 @inlined

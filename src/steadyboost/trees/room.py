@@ -24,6 +24,7 @@ from steadyboost.trees.state import (
 )
 
 SLOTS = 4  # histograms to begin with: those of a tree of depth 4
+ROOT = -2  # in place of a slot: the histogram of a root that is known, and is not to be changed
 
 
 def empty_tree(capacity: int, n_channels: int) -> tuple[np.ndarray, ...]:
@@ -89,16 +90,15 @@ class Room:
             gather_room(bins, sums, n_rows, n_channels),
         )
         self.state = state
-        self.arrays = nodes, pool, np.empty(SLOTS, dtype=np.int64), beside, state, board
+        free, no_root = np.empty(SLOTS, dtype=np.int64), np.empty(0, dtype=np.int64)
+        self.arrays = nodes, pool, free, beside, state, no_root, board
 
     def begin_with(self, root: np.ndarray) -> None:
         """Begin a tree of all rows, which need not be listed; its root's histogram is known."""
-        (_, _, slot, _), pool, free, _, state, _ = self.arrays
-        begin(slot, free, state)
-        state[N_FREE] -= 1
-        slot[0] = free[state[N_FREE]]
-        pool[slot[0]] = root
-        state[FRESH] = 1
+        nodes, pool, free, beside, state, _, board = self.arrays
+        begin(nodes[2], free, state)
+        nodes[2][0], state[FRESH] = ROOT, 1
+        self.arrays = nodes, pool, free, beside, state, root, board
 
     def forget(self) -> None:
         """Whatever is left of a tree."""
@@ -115,9 +115,9 @@ class Room:
 
     def widen(self) -> None:
         """Twice as many slots; all new ones are free (none was)."""
-        nodes, pool, _, beside, state, board = self.arrays
+        nodes, pool, _, beside, state, root, board = self.arrays
         n_slots = len(pool)
         wider = np.concatenate([pool, np.empty_like(pool)])
         free = np.arange(n_slots, 3 * n_slots)
         state[N_FREE] = n_slots
-        self.arrays = nodes, wider, free, beside, state, board
+        self.arrays = nodes, wider, free, beside, state, root, board

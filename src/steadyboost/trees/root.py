@@ -12,7 +12,7 @@ from threading import Lock
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.filling import fill_histogram
+from steadyboost.trees.filling import add_rows, gather_room
 from steadyboost.trees.histogram import FIXED_ROWS, factors
 from steadyboost.trees.jit import standing
 from steadyboost.trees.sharded import Run, one_by_one
@@ -83,11 +83,15 @@ class RootSums:
             return rows[at.start : at.start + n_moved]
 
         def add_up(bins: tuple, own: np.ndarray) -> None:
-            cells = cells_of(bins, self.binned.offsets, n_labels)
-            hist = np.empty(cells.stop - cells.start, dtype=np.int64)
-            fill_histogram(bins, arrays, own, n_labels, hist)
-            with self.lock:
-                self.hist[cells] += hist
+            hist = all_of = self.hist[cells_of(bins, self.binned.offsets, n_labels)]
+            alone = len(shares) > 1 or len(moved) == 1
+            if not alone:
+                hist = np.zeros_like(all_of)
+            room = gather_room(bins, arrays, len(own), n_labels)
+            add_rows(bins, arrays, own, n_labels, room, hist)
+            if not alone:
+                with self.lock:
+                    all_of += hist
 
         if self.binned.n_read(*self.binned.shape) < SMALL:
             n_parts = 1

@@ -26,15 +26,21 @@ PAUSE = 5e-5  # seconds, after it has looked in vain for what the others have fo
 PLACES = "rows", "scratch"  # what a thread has of rows
 
 
+def _cuts(features: np.ndarray, n_threads: int) -> np.ndarray:
+    """Where the features of one thread end: between words of four, and as equal as can be."""
+    between = np.flatnonzero(np.diff(features >> 2)) + 1
+    equal = len(features) * np.arange(1, n_threads) / n_threads
+    nearest = np.abs(between - equal[:, None]).argmin(axis=1) if len(between) else []
+    return np.unique(between[nearest])
+
+
 def shares_of(bins: tuple, n_threads: int) -> list[tuple]:
     """The bins of each thread: of some features, four by four, or of all if these are few."""
     if n_threads == 1 or len(bins) == 5 or len(bins[1]) < COLUMNS * n_threads or len(bins[3][1]):
         return [bins]
     packed, features, layout, _ = bins
-    words = features >> 2
     shares = []
-    for own_words in (own for own in np.array_split(np.unique(words), n_threads) if len(own)):
-        own = features[(words >= own_words[0]) & (words <= own_words[-1])]
+    for own in np.split(features, _cuts(features, n_threads)):
         end = own[-1] + 1
         offsets = layout[0][: end + 1] - layout[0][own[0]]
         by_feature = (None if part is None else part[:end] for part in layout[1:])
