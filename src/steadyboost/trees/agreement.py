@@ -6,17 +6,21 @@ each), and two rounds of its offers: scores, features, sets of bins that go left
 Two rounds, as a thread may make its next offers while another one still reads the last ones.
 """
 
+import sys
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from steadyboost.trees.jit import plain
 from steadyboost.trees.splitting import SET_WORDS
 
 LINE = 8  # numbers in a line of the cache
-LOOKS = 200_000  # at another thread's turn: some tenths of a millisecond
+LOOKS = 2_000_000  # at another thread's turn: some milliseconds
+YIELD = 4096  # looks after which whoever else needs this processor may have it
 PAIR = 2  # nodes that are split at a time
 
 
@@ -59,6 +63,19 @@ def _write(_: Any, array: Any, at: Any, value: Any) -> Any:
     return types.void(array, at, value), generate
 
 
+@intrinsic
+def _give_way(_: Any) -> Any:
+    """Let other threads that wait for this processor run first; at once back if there are none."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
 @plain
 def offer(board, share, turn, nodes, score, split_on, left_sets, left_sums):
     """Write what is best by the own features in some nodes, from one up to another."""
@@ -81,6 +98,8 @@ def _all_there(turns, turn):
             looks += 1
             if looks > LOOKS:
                 return False
+            if looks % YIELD == 0:
+                _give_way()
     return True
 
 
