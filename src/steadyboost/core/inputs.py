@@ -138,11 +138,19 @@ def split_off(y: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np
         return np.sort(order[n_held:]), np.sort(order[:n_held])
     counts = np.unique(y, return_counts=True)[1]
     enough = counts.min() >= 2 and min(n_held, n - n_held) >= len(counts)
-    train, held_out = train_test_split(
+    train, held = train_test_split(
         np.arange(n), test_size=n_held, random_state=seed, stratify=y if enough else None
     )
-    lost = ~np.isin(y[held_out], y[train])
-    return np.sort(np.append(train, held_out[lost])), np.sort(held_out[~lost])
+    lost = ~np.isin(y[held], y[train])
+    return np.sort(np.append(train, held[lost])), np.sort(held[~lost])
+
+
+def held_out(labels: list[np.ndarray], fraction: float, seed: int) -> np.ndarray:
+    """Which of all rows are for validation."""
+    y = np.concatenate(labels)
+    held = np.zeros(len(y), dtype=bool)
+    held[split_off(y, fraction, seed)[1]] = True
+    return held
 
 
 def set_aside(sample: Sample, fraction: float, seed: int) -> tuple[Sample, Sample]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.core.inputs import split_off
+from steadyboost.core.inputs import held_out
 from steadyboost.core.raised import RaisedScores
 from steadyboost.core.scores import PERFECT, follow_votes
 from steadyboost.core.workers import Workers
@@ -134,8 +134,7 @@ class Rows:
             )
             for number, (order, at) in enumerate(stretches(data, len(y)))
         ]
-        starts = [block.rows.start for block in self.blocks]
-        self.bounds = np.array([*starts, len(y)])  # of the blocks
+        self.bounds = np.array([*(block.rows.start for block in self.blocks), len(y)])
         self._count()
 
     def _count(self) -> None:
@@ -299,11 +298,3 @@ def digest(arrays: Iterable[np.ndarray | None]) -> str:
             known.update(f"{array.dtype}{array.shape}".encode())
             known.update(np.ascontiguousarray(array).data)
     return known.hexdigest()
-
-
-def held_out(labels: list[np.ndarray], fraction: float, seed: int) -> np.ndarray:
-    """Which of all rows are for validation."""
-    y = np.concatenate(labels)
-    held = np.zeros(len(y), dtype=bool)
-    held[split_off(y, fraction, seed)[1]] = True
-    return held
