@@ -217,11 +217,7 @@ class Boosting:
             )
             return (1 - float(total)) / 2
         said = question.weights, question.labels(votes), question.targets
-
-        def in_part(at: slice) -> list[float]:
-            return weighted_errors(*said, rows.bounds[at.start : at.stop + 1])
-
-        return float(rows.meet(rows.in_parts(in_part), add_up))
+        return float(rows.meet(weighted_errors(*said, rows.bounds, rows.crew), add_up))
 
     def warn_of_no_edge(self, error: float) -> None:
         """An ensemble is never empty: the round is kept, though it should be dropped."""

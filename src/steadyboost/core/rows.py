@@ -19,8 +19,8 @@ from steadyboost.core.raised import RaisedScores
 from steadyboost.core.scores import PERFECT, follow_votes
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data, Pieces, first_of, sums_before
+from steadyboost.trees.crew import Crew
 from steadyboost.trees.sharded import add_up
-from steadyboost.trees.sums import parts
 
 BLOCK_ROWS = 65_536
 LOWEST = -600.0  # logarithm of numbers well above the least, which is exp(-708)
@@ -153,11 +153,10 @@ class Rows:
     def order(self) -> list[Order]:
         return [block.order for block in self.blocks]
 
-    def in_parts(self, function: Callable[[slice], list[Any]]) -> list[Any]:
-        """Results of a function of some blocks, by number, for all of them in order."""
-        n = len(self.blocks)
-        results = self.workers.run(function, parts(n, max(1, min(self.workers.n_threads, n))))
-        return [result for some in results for result in some]
+    @property
+    def crew(self) -> Crew | None:
+        """Threads for compiled code that shares its loops, where rows are many."""
+        return self.workers.crew if len(self.blocks) > 1 else None
 
     def each(self, function: Callable[[Block], Any]) -> list[Any]:
         """Results of a function of each block, in order."""
@@ -234,11 +233,7 @@ class Rows:
         factors = (fall * scale, scale)
         self.lowest += np.log(scale) - max(late.step, 0.0)
         self.whole = near(self.whole * factors[int(late.error >= 0.5)])
-
-        def in_part(at: slice) -> None:
-            follow_votes(factors, late.votes[at], self.y[at], self.weights[at])
-
-        self.workers.run(in_part, parts(len(self), min(self.workers.n_threads, len(self.blocks))))
+        follow_votes(factors, late.votes, self.y, self.weights, self.crew)
         if self.lowest <= LOWEST:
             self.lowest = self._lowest_now()
         return bool(self.lowest > LOWEST)

@@ -6,10 +6,12 @@ at a time otherwise.
 
 import numpy as np
 
-from steadyboost.trees.jit import kernel, standing
+from steadyboost.trees.crew import Crew, share_out
+from steadyboost.trees.jit import kernel, plain, standing
 
 ROUNDING = 1e-12  # an edge below this is none
 PERFECT = 1e-12  # an error below this is rounding
+PART = 16_384  # rows that a thread takes at a time
 STRETCH = 512  # rows that are looked at before they are added up; a multiple of four
 
 
@@ -33,12 +35,30 @@ def _add_to_own(points, votes, columns):
         columns[vote, np.uint64(i)] += points[vote]
 
 
-@kernel
-def follow_votes(factors, votes, y, weights):
+@plain
+def _follow_part(part, who, args):
+    right, wrong, votes, y, weights = args
+    at = slice(part * PART, part * PART + PART)
+    named, own, values = votes[at], y[at], weights[at]
+    for i in range(len(named)):
+        values[i] *= right if named[i] == own[i] else wrong
+
+
+@standing
+def _follow_votes(right, wrong, votes, y, weights, board):
+    n_parts = (len(votes) + PART - 1) // PART
+    share_out(board, n_parts, _follow_part, (right, wrong, votes, y, weights))
+
+
+def follow_votes(
+    factors: tuple[float, float],
+    votes: np.ndarray,
+    y: np.ndarray,
+    weights: np.ndarray,
+    crew: Crew | None = None,
+) -> None:
     """Multiply weights by two factors: of rows whose label was named, and of others."""
-    right, wrong = factors
-    for i in range(len(votes)):
-        weights[i] *= right if votes[i] == y[i] else wrong
+    _follow_votes(*factors, votes, y, weights, None if crew is None else crew.board)
 
 
 @kernel
@@ -72,38 +92,50 @@ def add_votes(scores: np.ndarray, votes: np.ndarray, code: np.ndarray, step: flo
         (_add_either if len(table) == 2 else _add_table)(table, votes, scores.T)
 
 
+@plain
+def _error_of_block(block, who, args):
+    """Wrong weights are written down before they are added up: that takes no branch, which would
+    often be taken in vain, as it cannot be foreseen which rows are wrong. Four sums, so that none
+    waits for the last.
+    """
+    weights, votes, targets, bounds, beside, out = args
+    wrong = beside[who]
+    first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
+    end = bounds[block + 1]
+    for start in range(bounds[block], end, STRETCH):
+        at = slice(start, start + STRETCH if start + STRETCH < end else end)
+        own, said, asked = weights[at], votes[at], targets[at]
+        for i in range(len(said)):
+            wrong[i] = own[i] if said[i] != asked[i] else 0.0
+        whole = len(said) - len(said) % 4
+        for i in range(0, whole, 4):
+            first += wrong[i]
+            second += wrong[i + 1]
+            third += wrong[i + 2]
+            fourth += wrong[i + 3]
+        for i in range(whole, len(said)):
+            first += wrong[i]
+    out[block] = first + second + third + fourth
+
+
 @standing
-def _weighted_errors(weights, votes, targets, bounds, wrong, out):
-    for k in range(len(out)):
-        first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-        for start in range(bounds[k], bounds[k + 1], len(wrong)):
-            stop = start + len(wrong)
-            at = slice(start, stop if stop < bounds[k + 1] else bounds[k + 1])
-            own, said, asked = weights[at], votes[at], targets[at]
-            for i in range(len(said)):
-                wrong[i] = own[i] if said[i] != asked[i] else 0.0
-            whole = len(said) - len(said) % 4
-            for i in range(0, whole, 4):
-                first += wrong[i]
-                second += wrong[i + 1]
-                third += wrong[i + 2]
-                fourth += wrong[i + 3]
-            for i in range(whole, len(said)):
-                first += wrong[i]
-        out[k] = first + second + third + fourth
+def _weighted_errors(weights, votes, targets, bounds, beside, out, board):
+    share_out(
+        board, len(out), _error_of_block, (weights, votes, targets, bounds, beside, out)
+    )
 
 
 def weighted_errors(
-    weights: np.ndarray, votes: np.ndarray, targets: np.ndarray, bounds: np.ndarray
+    weights: np.ndarray,
+    votes: np.ndarray,
+    targets: np.ndarray,
+    bounds: np.ndarray,
+    crew: Crew | None = None,
 ) -> list[float]:
-    """Weight of the rows whose vote is not the target, from each of the bounds to the next.
-
-    Wrong weights are written down before they are added up: that takes no branch, which would often
-    be taken in vain, as it cannot be foreseen which rows are wrong. Four sums, so that none waits
-    for the last.
-    """
-    out = np.empty(len(bounds) - 1)
-    _weighted_errors(weights, votes, targets, bounds, np.empty(STRETCH), out)
+    """Weight of the rows whose vote is not the target, from each of the bounds to the next."""
+    board, n_threads = (None, 1) if crew is None else (crew.board, crew.n_threads)
+    out, beside = np.empty(len(bounds) - 1), np.empty((n_threads, STRETCH))
+    _weighted_errors(weights, votes, targets, bounds, beside, out, board)
     return out.tolist()
 
 

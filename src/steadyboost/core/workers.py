@@ -6,11 +6,14 @@ is one machine, a meeting is a call.
 """
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from queue import SimpleQueue
-from threading import Thread
+from threading import Thread, get_ident
 from typing import Any
 
 from joblib import effective_n_jobs
+
+from steadyboost.trees.crew import CALL, Crew, serve
 
 Task = tuple[Callable[[], None], list[int], SimpleQueue]  # what to call, tickets, and replies
 
@@ -49,10 +52,12 @@ class Workers:
         self.n_threads = effective_n_jobs(n_jobs)
         self._tasks: SimpleQueue[Task | None] = SimpleQueue()
         self._threads: list[Thread] = []
-        self._is_open = False
+        self._crew = Crew(self.n_threads)
+        self._is_open = self._serving = False
+        self._leader = 0
 
     def __enter__(self) -> "Workers":
-        self._is_open = True
+        self._is_open, self._leader = True, get_ident()
         return self
 
     def _start(self) -> None:
@@ -62,8 +67,36 @@ class Workers:
             self._threads.append(thread)
             thread.start()
 
+    @property
+    def crew(self) -> Crew | None:
+        """The threads, for compiled code that shares its loops; None where there is one.
+
+        They are called once: until there is something to ``run`` they stay in compiled code. One
+        thread leads them; others that ask for them do things alone.
+        """
+        if not self._is_open or self.n_threads < 2 or get_ident() != self._leader:
+            return None
+        if not self._serving:
+            self._start()
+            self._serving, call = True, self._call_again()
+            for who in range(1, self.n_threads):
+                share = partial(serve, self._crew.board, who, call)
+                self._tasks.put((share, [0], SimpleQueue()))
+        return self._crew
+
+    def _call_again(self) -> int:
+        """Have all threads come back from compiled code; the number of the next call."""
+        self._crew.board[CALL] += 1
+        return int(self._crew.board[CALL])
+
+    def _dismiss(self) -> None:
+        if self._serving:
+            self._serving = False
+            self._call_again()
+
     def __exit__(self, *failure: object) -> None:
         self._is_open = False
+        self._dismiss()
         for _ in self._threads:
             self._tasks.put(None)
         for thread in self._threads:
@@ -91,6 +124,7 @@ class Workers:
         """Results in the order of the items. The calling thread does its share."""
         if not self._is_open or self.n_threads < 2 or len(items) < 2:
             return [function(item) for item in items]
+        self._dismiss()
         self._start()
         results: list[Any] = [None] * len(items)
         numbers = list(range(len(items)))[::-1]  # a thread that comes late finds less to do

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.crew import Crew
 
 Made = TypeVar("Made")
 
@@ -121,6 +122,11 @@ class Threads(Protocol):
     """Where a learner may run things side by side."""
 
     n_threads: int
+
+    @property
+    def crew(self) -> Crew | None:
+        """Threads that share the loops of compiled code."""
+        ...
 
     def run(self, function: Any, items: Any) -> list[Any]: ...
 

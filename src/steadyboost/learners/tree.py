@@ -15,13 +15,12 @@ from steadyboost.trees.binned import Binned
 from steadyboost.trees.many import grow_many
 from steadyboost.trees.root import RootSums
 from steadyboost.trees.sums import Space, Sums
-from steadyboost.trees.tree import Growth, grow_tree
+from steadyboost.trees.tree import SMALL, Growth, grow_tree
 
 FEW_ROWS = 0.5  # share of the rows below which the others are left out
 SAMPLE_ROWS = 512
 MANY_WORDS = 25_000  # of four bins each, above which a histogram of all is kept
 CELLS_PER_WORD = 1.0  # of that histogram, at the most
-MANY_ROWS = 500_000  # above which a look-up per row is shared between threads
 CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
 
 
@@ -138,17 +137,19 @@ class Tree(BaseEstimator):
         known = question.total is not None and rows is None
         rows = weighing(weights) if rows is None else rows
         growth, space = self.growth(), data.once(make_space)
+        large = isinstance(data.binned, Binned) and data.binned.packed.size >= SMALL // 4
+        crew = threads.crew if large else None
         if question.edges is None:
             labelled = question.targets, weights, question.n_answers
             total, whole = question.total, question.whole
             if not known:
                 total, whole = sum_all(data, weights, rows, threads), None
-            options: Any = {"total": total, "whole": whole, "run": threads.run, "space": space}
             if whole is not None and self._keeps_root(data, question.n_answers, rows, features):
                 root = data.once(make_root)
-                sums = root.set(*labelled, n_parts=threads.n_threads, **options)
+                sums = root.set(*labelled, total=total, whole=whole, space=space, crew=crew)
             else:
-                sums = Sums.of_labels(*labelled, rows, **options)
+                options: Any = {"total": total, "whole": whole, "run": threads.run}
+                sums = Sums.of_labels(*labelled, rows, space=space, **options)
         else:
             growth = replace(growth, criterion=CRITERION[question.form])
             edges = question.edges if counts is None else question.edges * counts[:, None]
@@ -159,14 +160,14 @@ class Tree(BaseEstimator):
             growth,
             rows=rows,
             features=features,
+            crew=crew,
             n_shards=threads.n_threads,
             run=threads.run,
             space=space,
             meet=None if data.pieces is None else threads.meet,
         )
         answer = answer_by(tree, question)
-        n_parts = threads.n_threads if len(data) >= MANY_ROWS else 1
-        return answer, answer.votes_of_leaves(leaves, n_parts, threads.run)
+        return answer, answer.votes_of_leaves(leaves, crew)
 
     def _keeps_root(
         self, data: Data, n_labels: int, rows: np.ndarray | None, features: np.ndarray | None

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from steadyboost.learners.base import Data, Question
+from steadyboost.trees.crew import Crew
 from steadyboost.trees.prediction import take
-from steadyboost.trees.sharded import Run, one_by_one
-from steadyboost.trees.sums import parts
 from steadyboost.trees.tree import GrownTree
 
 
@@ -22,11 +21,9 @@ class TreeAnswer:
         assert data.binned is not None
         return self.votes_of_leaves(data.binned.leaves(self.tree))
 
-    def votes_of_leaves(
-        self, leaves: np.ndarray, n_parts: int = 1, run: Run = one_by_one
-    ) -> np.ndarray:
+    def votes_of_leaves(self, leaves: np.ndarray, crew: Crew | None = None) -> np.ndarray:
         out = np.empty(len(leaves), dtype=np.int32)
-        run(lambda at: take(self.label, leaves[at], out[at]), parts(len(out), n_parts))
+        take(self.label, leaves, out, None if crew is None else crew.board)
         return out
 
     def importances(self, n_features: int) -> np.ndarray:

@@ -55,20 +55,20 @@ class _Part(JITCodeLibrary):
         self._finalize_dynamic_globals()
         self._finalized = True
 
-    def _called(self, found: list[JITCodeLibrary]) -> list[JITCodeLibrary]:
-        """Add all that this one needs, over any number of calls."""
+    def _called(self, found: dict[JITCodeLibrary, None]) -> dict[JITCodeLibrary, None]:
+        """Add all that this one needs, over any number of calls, what is called before callers."""
         for library in self._linking_libraries:
             if library not in found:
-                found.append(library)
                 if isinstance(library, _Part):
                     library._called(found)
+                found[library] = None
         return found
 
     def _get_module_for_linking(self) -> Any:
         self._ensure_finalized()
         if self._shared_module is None:
             whole = self._final_module.clone()
-            for library in self._called([]):
+            for library in reversed(self._called({})):  # what nobody calls yet is not taken over
                 part = isinstance(library, _Part)
                 own = library._final_module if part else library._get_module_for_linking()
                 whole.link_in(own, preserve=True)

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from steadyboost.trees.crew import LINE
 from steadyboost.trees.histogram import (
     BLOCK,
     add_dense,
@@ -41,12 +42,15 @@ def gather_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int) -> tuple
     )
 
 
-@partial(shared, inside=plain)
-def add_rows(bins, sums, rows, n_channels, room, hist):
-    """Add dense rows to a histogram."""
+@plain
+def add_rows(bins, sums, rows, spans, n_rows, taken, n_channels, room, hist):
+    """Add dense rows to a histogram: ``n_rows`` or so, those of the ``spans`` of a list.
+
+    ``taken``, two numbers, is where threads that share them count which ones they have taken.
+    """
     packed, features, layout, joint = bins
     offsets = layout[0]
-    joined = joint_pays(joint, len(rows), len(features), n_channels)
+    joined = joint_pays(joint, n_rows, len(features), n_channels)
     columns, own_offsets = features, offsets
     if joined:
         packed, columns, own_offsets, _ = joint
@@ -55,48 +59,51 @@ def add_rows(bins, sums, rows, n_channels, room, hist):
         if joined:
             into = room[0][: own_offsets[-1] * n_channels]
             into[:] = 0
-        add_dense(packed, columns, own_offsets, rows, sums[0], room, into)
+        add_dense(packed, columns, own_offsets, rows, spans, taken, sums[0], room, into)
         if joined:
             add_vectors(joint, into, offsets, n_channels, hist)
     labels, added = sums[-1], sums[-2]
-    width, out = np.int64(1), hist[offsets[-1] * n_channels :]
+    width, place, out = np.int64(1), np.int64(0), hist[offsets[-1] * n_channels :]
     for _ in range(len(sums) - 2):  # counts, then weights: one call, lest it be compiled twice
         if len(added) > 0:
             n_bins = own_offsets[-1]
-            turned = joined or turns_pay(len(rows), len(columns), n_bins * width)
+            turned = joined or turns_pay(n_rows, len(columns), n_bins * width)
             strides = (np.uint64(width), np.uint64(1))
             into = out
             if turned:
                 strides = (np.uint64(1), np.uint64(label_stride(n_bins)))
                 into = room[0][: label_stride(n_bins) * width]
                 into[:] = 0
-            add_labels(packed, columns, own_offsets, rows, labels, added, strides, room, into)
+            add_labels(
+                packed, columns, own_offsets, rows, spans, taken, place, labels, added, strides,
+                room, into,
+            )  # fmt: skip
             if joined:
                 take_margins(joint, into, offsets, width, out)
             elif turned:
-                turn(into, n_bins, width, out)
+                turn(into, 0, n_bins, label_stride(n_bins), width, out)
         if len(sums) == 4:
             labels, added, width, out = sums[0], sums[1], n_channels, hist
-
-
-_add_rows = add_rows.bare  # as called from kernels
+            place += LINE
 
 
 @partial(shared, inside=plain)
-def fill(bins, sums, rows, n_channels, room, hist):
-    """As fill_histogram, in the given room."""
+def fill(bins, sums, rows, spans, n_channels, room, hist):
+    """Histogram of the first span of a list of rows."""
+    start, stop = spans[0, 0], spans[0, 1]
     if len(bins) == 5:  # known when this is compiled
-        fill_sparse(bins, sums, rows, n_channels, hist)
+        fill_sparse(bins, sums, rows[start:stop], n_channels, hist)
         return
     hist[:] = 0
-    _add_rows(bins, sums, rows, n_channels, room, hist)
+    add_rows(bins, sums, rows, spans, stop - start, None, n_channels, room, hist)
 
 
 def fill_histogram(
     bins: tuple, sums: tuple, rows: np.ndarray, n_channels: int, hist: np.ndarray
 ) -> None:
     """Histogram of the listed rows; its tail counts rows where they are counted."""
-    fill(bins, sums, rows, n_channels, gather_room(bins, sums, len(rows), n_channels), hist)
+    room, spans = gather_room(bins, sums, len(rows), n_channels), np.array([[0, len(rows)]])
+    fill(bins, sums, rows, spans, n_channels, room, hist)
 
 
 @plain

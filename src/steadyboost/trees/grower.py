@@ -11,24 +11,32 @@ Structures travel as plain tuples of arrays:
 ``limits``  (max_depth, max_leaves, best_first)
 ``tree``    (feature, children, left_set, totals, gain, depth), an entry per node; a leaf is its own
             child
-``room``    (nodes, pool, free, beside, state, root, board): per node (sums that go left, feature to
+``room``    (nodes, pool, free, beside, state, root, crew): per node (sums that go left, feature to
             split on, slot of its histogram, or those that are open), a histogram per slot, slots
             that are free, what nodes of few rows, searches, partitions and histograms write to,
-            state, the root's histogram where it is known, and what threads agree by, see
-            :mod:`steadyboost.trees.agreement`
+            state, the root's histogram where it is known, and what threads share large nodes by,
+            see :mod:`steadyboost.trees.large`; None for one thread, and then none of that is
+            compiled
 """
 
 from functools import partial
 
 import numpy as np
 
-from steadyboost.trees.agreement import agree, offer
 from steadyboost.trees.compact import fill_compact, restore_bins
 from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.filling import fill, fill_few, subtract
 from steadyboost.trees.jit import plain, shared, standing
+from steadyboost.trees.large import (
+    best_offer,
+    fill_large,
+    place_large,
+    search_shared,
+    send_large,
+    subtract_shared,
+)
 from steadyboost.trees.room import ROOT, begin
-from steadyboost.trees.sending import list_all, part_of, send_rows
+from steadyboost.trees.sending import list_all, send_rows
 from steadyboost.trees.splitting import find_split, gain_of
 from steadyboost.trees.state import (
     FEW,
@@ -38,13 +46,11 @@ from steadyboost.trees.state import (
     N_LEAVES,
     N_NODES,
     N_OPEN,
-    OFFERED,
-    SHARE,
+    SHARED,
     SMALL,
-    TURN,
 )
 
-NARROW, WAITS = 0, -1  # in place of a number of nodes: a wider room is needed, or another thread
+NARROW = 0  # in place of a number of nodes: a wider room is needed
 
 _begin = plain(begin)
 
@@ -90,17 +96,18 @@ def add_children(tree, node, left, left_sums):
 
 
 @plain
-def _fill_leaves(tree, n_nodes, span, rows, node_of_row, state):
-    """Write the leaves of a thread's part of the rows, where these have not been written yet.
+def _fill_leaves(bins, tree, n_nodes, span, rows, node_of_row, state, crew):
+    """Write the leaves of rows where they have not been written yet.
 
-    What a search has left in them goes.
+    What a search has left in leaves goes.
     """
+    if crew is not None:
+        place_large(bins, rows, tree, n_nodes, span, node_of_row, crew, state)
     list_all(rows, state)
     for node in range(n_nodes):
         if tree[1][node, 0] == node:
             tree[2][node], tree[4][node] = 0, 0.0
-            start, stop = part_of(span[node, 0], span[node, 1], state)
-            for k in range(start, stop):
+            for k in range(span[node, 0], span[node, 1]):
                 node_of_row[rows[k]] = node
 
 
@@ -116,8 +123,28 @@ def _take_slot(node, slot, free, state):
 
 
 @plain
+def _fill_node(bins, sums, rows, node, span, n_channels, gather, state, crew, hist):
+    if crew is not None:
+        if crew[1][0][node] >= 0:
+            n_rows = span[node, 1] - span[node, 0]
+            fill_large(bins, sums, rows, node, n_rows, n_channels, crew, state, hist)
+            return
+    if not fill_few(bins, sums, rows[span[node, 0] : span[node, 1]], n_channels, hist):
+        _fill(bins, sums, rows, span[node : node + 1], n_channels, gather, hist)
+
+
+@plain
+def _subtract_node(parent, child, out, state, crew):
+    if crew is not None:
+        if state[SHARED]:
+            subtract_shared(parent, child, out, crew)
+            return
+    _subtract(parent, child, out)
+
+
+@plain
 def _add_up_new(
-    bins, sums, rows, few, rule, limits, tree, span, slot, pool, free, gather, state, root
+    bins, sums, rows, few, rule, limits, tree, span, slot, pool, free, gather, state, root, crew
 ):
     """Histograms of the nodes that were added last; whether there was a free slot, if it takes one.
 
@@ -132,14 +159,13 @@ def _add_up_new(
     if state[N_FREE] == 0:
         return False
     _take_slot(small, slot, free, state)
-    own, hist = rows[span[small, 0] : span[small, 1]], pool[slot[small]]
-    if not fill_few(bins, sums, own, totals.shape[1], hist):
-        _fill(bins, sums, own, totals.shape[1], gather, hist)
+    hist = pool[slot[small]]
+    _fill_node(bins, sums, rows, small, span, totals.shape[1], gather, state, crew, hist)
     if slot[large] == ROOT:  # all other slots are free
         _take_slot(large, slot, free, state)
-        _subtract(root, hist, pool[slot[large]])
+        _subtract_node(root, hist, pool[slot[large]], state, crew)
     elif large != small:
-        _subtract(pool[slot[large]], hist, pool[slot[large]])
+        _subtract_node(pool[slot[large]], hist, pool[slot[large]], state, crew)
     return True
 
 
@@ -160,37 +186,43 @@ def _search_node(bins, sums, rows, few, hist, compact, search, total, rule, left
 
 
 @plain
-def _search_new(bins, sums, rows, few, rule, limits, tree, span, nodes, pool, room, state, root):
-    """Look for splits of the nodes that were added last; whether any of them may be split."""
+def _search_together(bins, rule, limits, tree, nodes, pool, state, root, crew):
+    """As ``_search_new``, of a large root or the children of a large node, which have histograms."""
+    totals, first, n_leaves = tree[3], state[FIRST], state[N_LEAVES]
+    last = state[N_NODES] - 1
+    one = root if nodes[2][first] == ROOT else pool[nodes[2][first]]
+    wanted = (
+        _may_split(totals[first], tree[5][first], n_leaves, rule[0], limits),
+        last > first and _may_split(totals[last], tree[5][last], n_leaves, rule[0], limits),
+    )
+    hists = (one, pool[nodes[2][last]])
+    search_shared(bins, hists, (totals[first], totals[last]), wanted, rule, crew)
+    for node in range(first, last + 1):
+        tree[4][node], nodes[1][node] = best_offer(
+            node - first, crew, tree[2][node], nodes[0][node]
+        )
+
+
+@plain
+def _search_new(
+    bins, sums, rows, few, rule, limits, tree, span, nodes, pool, room, state, root, crew
+):
+    """Look for splits of the nodes that were added last."""
+    if crew is not None:
+        large = state[LARGE]
+        if state[SHARED] and span[large, 1] - span[large, 0] > few:
+            _search_together(bins, rule, limits, tree, nodes, pool, state, root, crew)
+            return
     left_sets, totals, score, depth = tree[2], tree[3], tree[4], tree[5]
     left_sums, split_on, slot, _ = nodes
-    searched = False
     for node in range(state[FIRST], state[N_NODES]):
         score[node] = -np.inf
         if _may_split(totals[node], depth[node], state[N_LEAVES], rule[0], limits):
-            searched = True
             hist = root if slot[node] == ROOT else pool[slot[node]]
             score[node], split_on[node] = _search_node(
                 bins, sums, rows[span[node, 0] : span[node, 1]], few, hist, room[0], room[1],
                 totals[node], rule, left_sets[node], left_sums[node],
             )  # fmt: skip
-    return searched
-
-
-@plain
-def _agree_on_new(tree, nodes, board, state):
-    """Whether all threads that grow the tree have agreed on the splits of these nodes."""
-    if board is None:  # one thread: the rest is not compiled then
-        return True
-    share, turn, added = state[SHARE], state[TURN], (state[FIRST], state[N_NODES])
-    if state[OFFERED] == 0:
-        offer(board, share, turn, added, tree[4], nodes[1], tree[2], nodes[0])
-        state[OFFERED] = 1
-    if not agree(board, share, turn, added, tree[4], nodes[1], tree[2], nodes[0]):
-        return False
-    state[TURN] += 1
-    state[OFFERED] = 0
-    return True
 
 
 @plain
@@ -211,14 +243,35 @@ def _open_new(few, rule, tree, span, nodes, free, state):
 
 
 @plain
-def _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, goes_left, state):
+def _send(
+    bins, node, left, rows, scratch, max_depth, tree, span, node_of_row, goes_left, state, crew
+):
+    """Send a split node's rows to its children; whether the left child has at most half."""
+    at_limit = tree[5][left] >= max_depth
+    if crew is not None:
+        slot = crew[1][0]
+        state[SHARED] = slot[node] >= 0
+        if state[SHARED]:
+            return send_large(
+                bins, node, left, rows, scratch, at_limit, tree, span, crew, state
+            )
+        slot[left], slot[left + 1] = -1, -1
+    return send_rows(
+        bins, node, left, rows, scratch, at_limit, tree, span, node_of_row, goes_left, state
+    )
+
+
+@plain
+def _split_next(
+    bins, rows, scratch, limits, tree, span, node_of_row, nodes, goes_left, state, crew
+):
     """Split an open node."""
     left_sums, split_on, slot, open_nodes = nodes
     node, first = _next_open(open_nodes, state[N_OPEN], tree[4], limits[2]), state[N_NODES]
     tree[0][node] = split_on[node]
     _add_children(tree, node, first, left_sums[node])
-    left_small = send_rows(
-        bins, node, first, rows, scratch, limits[0], tree, span, node_of_row, goes_left, state
+    left_small = _send(
+        bins, node, first, rows, scratch, limits[0], tree, span, node_of_row, goes_left, state, crew
     )
     state[N_OPEN] -= 1
     state[N_LEAVES] += 1
@@ -230,31 +283,29 @@ def _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, goe
 
 @partial(shared, inside=plain, outside=standing)
 def go_on(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room):
-    """Begin or go on with a tree: its number of nodes, or NARROW or WAITS if this was not all.
+    """Begin or go on with a tree: its number of nodes, or NARROW if this was not all.
 
     ``rows`` are reordered in place; ``scratch`` is as long; ``tree`` holds the root's totals and
     room for the rest, ``span`` each node's range in ``rows``.
     """
-    nodes, pool, free, beside, state, root, board = room
+    nodes, pool, free, beside, state, root, crew = room
     few = state[FEW]
     if state[N_NODES] == 0:
         _begin(nodes[2], free, state)
     while True:  # a condition would be compiled twice
-        searched = True
-        if state[OFFERED] == 0:
-            if not _add_up_new(
-                bins, sums, rows, few, rule, limits, tree, span, nodes[2], pool, free, beside[3],
-                state, root,
-            ):  # fmt: skip
-                return np.int64(NARROW)
-            searched = _search_new(
-                bins, sums, rows, few, rule, limits, tree, span, nodes, pool, beside, state, root
-            )
-        if searched and not _agree_on_new(tree, nodes, board, state):
-            return np.int64(WAITS)
+        if not _add_up_new(
+            bins, sums, rows, few, rule, limits, tree, span, nodes[2], pool, free, beside[3], state,
+            root, crew,
+        ):  # fmt: skip
+            return np.int64(NARROW)
+        _search_new(
+            bins, sums, rows, few, rule, limits, tree, span, nodes, pool, beside, state, root, crew
+        )
         _open_new(few, rule, tree, span, nodes, free, state)
         if state[N_OPEN] == 0 or state[N_LEAVES] >= limits[1]:
             n_nodes, state[N_NODES] = state[N_NODES], 0
-            _fill_leaves(tree, n_nodes, span, rows, node_of_row, state)
+            _fill_leaves(bins, tree, n_nodes, span, rows, node_of_row, state, crew)
             return n_nodes
-        _split_next(bins, rows, scratch, limits, tree, span, node_of_row, nodes, beside[2], state)
+        _split_next(
+            bins, rows, scratch, limits, tree, span, node_of_row, nodes, beside[2], state, crew
+        )

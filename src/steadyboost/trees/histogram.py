@@ -7,10 +7,10 @@ sums) it adds a vector.
 
 import numpy as np
 
+from steadyboost.trees.crew import LINE, add
 from steadyboost.trees.jit import inlined, kernel, plain
 
 BLOCK = 65536
-LINE = 8  # cells in a line of the cache
 LANES = 8  # sums of a label that are taken side by side
 FIXED_ROWS = 4096  # small enough to stay in the first-level cache
 DENSE_ROWS = 256  # whose channels stay in the first-level cache
@@ -137,7 +137,7 @@ def _add_one(words, shift, labels, weights, n, base, bin_stride, label_stride, h
 
 
 @plain
-def _add_group(words, features, at, labels, weights, n, offsets, strides, hist):
+def add_group(words, features, at, labels, weights, n, offsets, strides, hist):
     """Add the features of one group of four; returns the place of the next group's first."""
     group = features[at] >> 2
     stop = at
@@ -158,6 +158,15 @@ def _add_group(words, features, at, labels, weights, n, offsets, strides, hist):
 
 
 @plain
+def gather(rows, labels, weights, own_labels, own_weights):
+    """Write the labels and weights of the listed rows."""
+    for j in range(len(rows)):
+        row = np.uint64(rows[j])
+        own_labels[j] = labels[row]
+        own_weights[j] = weights[row]
+
+
+@plain
 def turns_pay(n_rows, n_features, n_cells):
     """Whether a histogram of so many rows is made label by label, and turned then."""
     return n_rows * n_features > TURNS_PAY * n_cells
@@ -173,10 +182,9 @@ def label_stride(n_bins):
 
 
 @plain
-def turn(by_label, n_bins, n_channels, hist):
-    """Add a histogram that is label by label to one in the usual order."""
-    stride = label_stride(n_bins)
-    for b in range(n_bins):
+def turn(by_label, first, end, stride, n_channels, hist):
+    """Add some bins of a histogram that is label by label to one in the usual order."""
+    for b in range(first, end):
         for c in range(n_channels):
             hist[b * n_channels + c] += by_label[c * stride + b]
 
@@ -193,49 +201,61 @@ def add_row(sums, row, cell, n_channels, hist, counts):
         counts[cell] += sums[-2][row]
 
 
+@inlined
+def next_of(taken, place, segment):
+    """The next segment of rows; where threads share them, the next that none has taken."""
+    if taken is None:
+        return segment + 1
+    return add(taken, place, 1)
+
+
 @plain
-def add_labels(packed, features, offsets, rows, labels, weights, strides, room, hist):
+def add_labels(
+    packed, features, offsets, rows, spans, taken, place, labels, weights, strides, room, hist
+):
     """Add rows that have one label and one weight each; strides are those of bins and labels.
 
-    ``rows`` must ascend. A run without gaps (the root) is read in place; else words, labels and
-    weights are gathered block by block, small enough to stay in the second-level cache, unless
-    there are but four columns.
+    ``rows`` must ascend from each of the ``spans`` to its end. A run without gaps (the root) is
+    read in place; else words, labels and weights are gathered block by block, small enough to stay
+    in the second-level cache, unless there are but four columns.
     """
     at_once = len(features) == 4 and features[0] & 3 == 0 and features[3] - features[0] == 3
     at_once = at_once and strides[0] == np.uint64(1)
     words, own_labels, own_weights = room[1], room[2], room[3]
-    for start in range(0, len(rows), BLOCK):
-        block = rows[start : start + BLOCK]
-        m = len(block)
-        first = block[0]
-        in_place = block[m - 1] - first == m - 1
-        if at_once and not in_place:
-            _add_listed(
-                packed[features[0] >> 2], block, labels, weights, offsets[features[0] :],
-                strides[1], hist,
-            )  # fmt: skip
-            continue
-        if in_place:
-            block_labels = labels[first : first + m]
-            block_weights = weights[first : first + m]
-        else:
-            for j in range(m):
-                row = np.uint64(block[j])
-                own_labels[j] = labels[row]
-                own_weights[j] = weights[row]
-            block_labels, block_weights = own_labels, own_weights
-        at = np.int64(0)
-        while at < len(features):
-            column = packed[features[at] >> 2]
+    segment = next_of(taken, place, np.int64(-1))
+    while segment < len(spans):
+        end = spans[segment, 1]
+        for start in range(spans[segment, 0], end, BLOCK):
+            block = rows[start : start + BLOCK if start + BLOCK < end else end]
+            m = len(block)
+            first = block[0]
+            in_place = block[m - 1] - first == m - 1
+            if at_once and not in_place:
+                _add_listed(
+                    packed[features[0] >> 2], block, labels, weights, offsets[features[0] :],
+                    strides[1], hist,
+                )  # fmt: skip
+                continue
             if in_place:
-                group_words = column[first : first + m]
+                block_labels = labels[first : first + m]
+                block_weights = weights[first : first + m]
             else:
-                for j in range(m):
-                    words[j] = column[np.uint64(block[j])]
-                group_words = words
-            at = _add_group(
-                group_words, features, at, block_labels, block_weights, m, offsets, strides, hist
-            )
+                gather(block, labels, weights, own_labels, own_weights)
+                block_labels, block_weights = own_labels, own_weights
+            at = np.int64(0)
+            while at < len(features):
+                column = packed[features[at] >> 2]
+                if in_place:
+                    group_words = column[first : first + m]
+                else:
+                    for j in range(m):
+                        words[j] = column[np.uint64(block[j])]
+                    group_words = words
+                at = add_group(
+                    group_words, features, at, block_labels, block_weights, m, offsets, strides,
+                    hist,
+                )  # fmt: skip
+        segment = next_of(taken, place, segment)
 
 
 @plain
@@ -253,7 +273,7 @@ def _add_pairs(words, first, n_columns, pairs, n, offsets, hist):
 
 @plain
 def _add_by_pairs(packed, features, offsets, rows, channels, room, hist):
-    """As ``add_dense`` for two channels, which are read block by block as labels are."""
+    """As ``_add_vectors`` for two channels, which are read block by block as labels are."""
     words, pairs = room[1], room[4]
     for start in range(0, len(rows), BLOCK):
         block = rows[start : start + BLOCK]
@@ -273,13 +293,9 @@ def _add_by_pairs(packed, features, offsets, rows, channels, room, hist):
 
 
 @plain
-def add_dense(packed, features, offsets, rows, channels, room, hist):
-    """Add rows that have a vector of channels each, block by block: it is read once for all."""
+def _add_vectors(packed, features, offsets, rows, channels, words, hist):
+    """Add listed rows, block by block: their channels are read once for all features."""
     n_channels = channels.shape[1]
-    if n_channels == 2:
-        _add_by_pairs(packed, features, offsets, rows, channels, room, hist)
-        return
-    words = room[1]
     for start in range(0, len(rows), DENSE_ROWS):
         block, group = rows[start : start + DENSE_ROWS], np.int64(-1)
         for f in features:
@@ -294,3 +310,16 @@ def add_dense(packed, features, offsets, rows, channels, room, hist):
                 added = channels[np.uint64(block[j])]
                 for c in range(n_channels):
                     own[c] += added[c]
+
+
+@plain
+def add_dense(packed, features, offsets, rows, spans, taken, channels, room, hist):
+    """Add rows that have a vector of channels each."""
+    segment = next_of(taken, 0, np.int64(-1))
+    while segment < len(spans):
+        own = rows[spans[segment, 0] : spans[segment, 1]]
+        if channels.shape[1] == 2:
+            _add_by_pairs(packed, features, offsets, own, channels, room, hist)
+        else:
+            _add_vectors(packed, features, offsets, own, channels, room[1], hist)
+        segment = next_of(taken, 0, segment)

@@ -8,11 +8,13 @@ many rows at a time, without a branch.
 
 import numpy as np
 
+from steadyboost.trees.crew import share_out
 from steadyboost.trees.jit import inlined, plain, standing
 from steadyboost.trees.splitting import SET_WORDS, contains
 
 FEW_LEAVES = 8  # of which a set fits one byte
 MOST_LEAVES = 32  # of which a set fits a word
+TAKEN = 16_384  # rows that a thread takes at a time
 CHUNK = 2048  # rows whose places stay in the first-level cache
 
 
@@ -203,8 +205,15 @@ def add_trees(packed, trees, starts, tables, one_each, scratch, scores):
             _add_chunk(scratch[0], votes, table, one_each, scores[start:stop])
 
 
-@standing
-def take(values, places, out):
-    """Write ``values[places]``."""
-    for i in range(len(places)):
+@plain
+def _take_part(part, who, args):
+    values, places, out = args
+    start = part * TAKEN
+    for i in range(start, min(start + TAKEN, len(places))):
         out[i] = values[np.uint64(places[i])]
+
+
+@standing
+def take(values, places, out, board=None):
+    """Write ``values[places]``."""
+    share_out(board, (len(places) + TAKEN - 1) // TAKEN, _take_part, (values, places, out))

@@ -3,7 +3,9 @@
 import numpy as np
 
 from steadyboost.trees.compact import compact_room, few_rows
+from steadyboost.trees.crew import Crew
 from steadyboost.trees.filling import gather_room
+from steadyboost.trees.large import bounds_of, crew_room, solo_rows
 from steadyboost.trees.sending import table_of_bins
 from steadyboost.trees.splitting import SET_WORDS, search_room
 from steadyboost.trees.state import (
@@ -11,16 +13,16 @@ from steadyboost.trees.state import (
     FIRST,
     FRESH,
     LARGE,
+    LISTED,
     N_FREE,
     N_LEAVES,
     N_NODES,
     N_OPEN,
-    N_SHARES,
-    OFFERED,
-    SHARE,
+    N_SLOTS,
+    SHARED,
     SIZE,
     SMALL,
-    TURN,
+    SOLO,
 )
 
 SLOTS = 4  # histograms to begin with: those of a tree of depth 4
@@ -67,15 +69,13 @@ class Room:
         n_rows: int,
         n_channels: int,
         capacity: int,
-        share: int = 0,
-        board: tuple[np.ndarray, ...] | None = None,
+        crew: Crew | None = None,
+        adding: tuple = (),
     ) -> None:
-        """``share``: which of the threads of a board this is for, where several grow a tree."""
+        """``crew``: threads that share large nodes, and the room that they are added up in."""
         few, counting = few_rows(bins), len(sums[-1]) > 0
-        self.capacity = capacity
         state = np.zeros(SIZE, dtype=np.int64)
-        state[FEW], state[SHARE] = few, share
-        state[N_SHARES] = 1 if board is None else board[1].shape[1]
+        state[FEW], state[SOLO] = few, solo_rows(bins, few)
         nodes = (
             np.empty((capacity, n_channels), dtype=np.int64),
             np.empty(capacity, dtype=np.int64),
@@ -89,35 +89,37 @@ class Room:
             table_of_bins(),
             gather_room(bins, sums, n_rows, n_channels),
         )
-        self.state = state
         free, no_root = np.empty(SLOTS, dtype=np.int64), np.empty(0, dtype=np.int64)
-        self.arrays = nodes, pool, free, beside, state, no_root, board
+        self.n_rows, self.state, self.shared = n_rows, state, None
+        self.span = np.empty((capacity, 2), dtype=np.int64)
+        if crew is not None:
+            solo = int(state[SOLO])
+            self.shared = crew_room(adding, n_rows, solo, capacity, crew, n_channels)
+            self.bounds = bounds_of(n_rows, crew)
+        self.arrays = nodes, pool, free, beside, state, no_root, self.shared
+        self.forget()
+
+    def forget(self) -> None:
+        """Whatever is left of a tree: the next one begins with all rows."""
+        self.state[[N_NODES, FRESH]] = 0
+        self.span[0] = 0, self.n_rows
+        if self.shared is not None:
+            slot, spans, _ = self.shared[1]
+            slot[0], spans[0] = 0, self.bounds
+            self.state[[SHARED, N_SLOTS, LISTED]] = 1, 1, self.n_rows
 
     def begin_with(self, root: np.ndarray) -> None:
         """Begin a tree of all rows, which need not be listed; its root's histogram is known."""
-        nodes, pool, free, beside, state, _, board = self.arrays
+        nodes, pool, free, beside, state, _, shared = self.arrays
         begin(nodes[2], free, state)
         nodes[2][0], state[FRESH] = ROOT, 1
-        self.arrays = nodes, pool, free, beside, state, root, board
-
-    def forget(self) -> None:
-        """Whatever is left of a tree."""
-        self.state[[N_NODES, N_LEAVES, TURN, OFFERED, FRESH]] = 0
-
-    @property
-    def is_done(self) -> bool:
-        """Whether a tree has been grown, and no other begun."""
-        return bool(self.state[N_NODES] == 0 and self.state[N_LEAVES] > 0)
-
-    @property
-    def n_nodes(self) -> int:
-        return 2 * int(self.state[N_LEAVES]) - 1
+        self.arrays = nodes, pool, free, beside, state, root, shared
 
     def widen(self) -> None:
         """Twice as many slots; all new ones are free (none was)."""
-        nodes, pool, _, beside, state, root, board = self.arrays
+        nodes, pool, _, beside, state, root, shared = self.arrays
         n_slots = len(pool)
         wider = np.concatenate([pool, np.empty_like(pool)])
         free = np.arange(n_slots, 3 * n_slots)
         state[N_FREE] = n_slots
-        self.arrays = nodes, wider, free, beside, state, root, board
+        self.arrays = nodes, wider, free, beside, state, root, shared

@@ -6,48 +6,63 @@ they were, and only the others have to be added up. Sums are of integers: the hi
 to the bit as if all rows were.
 """
 
-from itertools import cycle
-from threading import Lock
-
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.crew import Crew, share_out
 from steadyboost.trees.filling import add_rows, gather_room
 from steadyboost.trees.histogram import FIXED_ROWS, factors
-from steadyboost.trees.jit import standing
-from steadyboost.trees.sharded import Run, one_by_one
-from steadyboost.trees.sums import Space, Sums, parts, units_of
-from steadyboost.trees.together import cells_of, shares_of
+from steadyboost.trees.jit import plain, standing
+from steadyboost.trees.large import add_shared, adding_room, bounds_of
+from steadyboost.trees.sums import Space, Sums, units_of
 from steadyboost.trees.tree import SMALL
 
 
-@standing
-def _change(weights, whole, first, fixed, moved, rows):
-    """Bring integers up to the weights; write the rows, from ``first`` on, that moved, and how far.
+@plain
+def _change(segment, who, args):
+    """Bring integers up to the weights; list the rows that moved, and how far they did.
 
-    Returns how many did. Conversion is a loop of its own as in ``fix_weights``, and no row takes a
-    branch: it cannot be foreseen which one moves.
+    Conversion is a loop of its own as in ``fix_weights``, and no row takes a branch: it cannot be
+    foreseen which one moves.
     """
+    weights, whole, fixed, moved, rows, bounds, spans = args
     lift, factor = factors(whole)
-    n_moved = np.uint64(0)
-    for start in range(0, len(weights), FIXED_ROWS):
-        at = slice(start, start + FIXED_ROWS)
-        values, before, by = weights[at], fixed[at], moved[at]
+    first, end = bounds[segment, 0], bounds[segment, 1]
+    at = np.uint64(first)
+    for start in range(first, end, FIXED_ROWS):
+        part = slice(start, start + FIXED_ROWS if start + FIXED_ROWS < end else end)
+        values, before, by = weights[part], fixed[part], moved[part]
         for i in range(len(values)):
             after = np.int64(np.rint(values[i] * lift * factor))
             by[i] = after - before[i]
             before[i] = after
         for i in range(len(values)):
-            rows[n_moved] = first + start + i
-            n_moved += np.uint64(by[i] != 0)
-    return np.int64(n_moved)
+            rows[at] = start + i
+            at += np.uint64(by[i] != 0)
+    spans[segment, 0], spans[segment, 1] = first, at
+
+
+@standing
+def _bring_up(weights, whole, fixed, rows, bounds, spans, bins, sums, n_labels, room, adding, hist):
+    """Bring the sums up to the weights of rows, segment by segment."""
+    changing = (weights, whole, fixed, sums[1], rows, bounds, spans)
+    if adding is None:
+        _change(np.int64(0), np.int64(0), changing)
+        n_moved = spans[0, 1] - spans[0, 0]
+        add_rows(bins, sums, rows, spans, n_moved, None, n_labels, room, hist)
+    else:
+        share_out(adding[0], len(bounds), _change, changing)
+        n_moved = np.int64(0)
+        for segment in range(len(spans)):
+            n_moved += spans[segment, 1] - spans[segment, 0]
+        add_shared(adding, bins, sums, rows, spans, n_moved, np.int64(0), n_labels, hist)
 
 
 class RootSums:
     """Sums of labelled weights over all of some rows, which are set again from tree to tree."""
 
     def __init__(self, binned: BinnedRows) -> None:
-        self.binned, self.lock = binned, Lock()
+        self.binned = binned
         self.labels = np.empty(0, dtype=np.int32)
 
     def _start(self, labels: np.ndarray, n_labels: int) -> None:
@@ -66,40 +81,28 @@ class RootSums:
         total: float,
         whole: float,
         space: Space,
-        n_parts: int = 1,
-        run: Run = one_by_one,
+        crew: Crew | None = None,
     ) -> Sums:
         """As :meth:`Sums.of_labels`; other labels than last time start afresh."""
         if labels is not self.labels:
             self._start(labels, n_labels)
-        nothing = np.empty(0, dtype=np.int64)
+        n, nothing = len(labels), np.empty(0, dtype=np.int64)
         arrays = labels, self.moved, nothing, nothing.astype(np.int32)
-        rows = space.array("rows 0", len(labels), np.int32)
-
-        def change(at: slice) -> np.ndarray:
-            n_moved = _change(
-                weights[at], whole, at.start, self.fixed[at], self.moved[at], rows[at]
-            )
-            return rows[at.start : at.start + n_moved]
-
-        def add_up(bins: tuple, own: np.ndarray) -> None:
-            hist = all_of = self.hist[cells_of(bins, self.binned.offsets, n_labels)]
-            alone = len(shares) > 1 or len(moved) == 1
-            if not alone:
-                hist = np.zeros_like(all_of)
-            room = gather_room(bins, arrays, len(own), n_labels)
-            add_rows(bins, arrays, own, n_labels, room, hist)
-            if not alone:
-                with self.lock:
-                    all_of += hist
-
         if self.binned.n_read(*self.binned.shape) < SMALL:
-            n_parts = 1
-        shares = space.once("shares", self.bins, (n_parts,), lambda: shares_of(self.bins, n_parts))
-        moved = run(change, parts(len(weights), n_parts))
-        if len(shares) > 1:
-            moved = [np.concatenate(moved)] * len(shares)
-        run(lambda task: add_up(*task), list(zip(cycle(shares), moved, strict=False)))
+            crew = None
+        size = self.bins, arrays, n, n_labels
+        bounds, adding = np.array([[0, n]]), None
+        if crew is None:
+            room = space.once("gathering", self, (), lambda: gather_room(*size))
+        else:
+            bounds = bounds_of(n, crew)
+            adding = space.once("adding", self, (crew,), lambda: adding_room(*size, crew))
+            room = tuple(part[0] for part in adding[2])
+        rows = space.array("rows", n, np.int32)
+        _bring_up(
+            weights, whole, self.fixed, rows, bounds, np.empty_like(bounds), self.bins, arrays,
+            n_labels, room, adding, self.hist,
+        )  # fmt: skip
         first = self.hist[: self.binned.offsets[1] * n_labels]
         of_all = first.reshape(-1, n_labels).sum(axis=0)
         nowhere = np.empty((0, n_labels), dtype=np.int64)

@@ -9,7 +9,7 @@ import numpy as np
 from steadyboost.trees.jit import inlined, inner, kernel, plain
 from steadyboost.trees.sparse_kernels import column_of
 from steadyboost.trees.splitting import SET_WORDS, contains
-from steadyboost.trees.state import FRESH, N_SHARES, SHARE
+from steadyboost.trees.state import FRESH
 
 _column_of = inner(column_of)
 
@@ -31,7 +31,7 @@ def _send_row(row, words, shift, goes_left, rows, n_left, scratch, n_right):
 
 
 @plain
-def _partition(packed, feature, left_set, first, rows, scratch, goes_left):
+def partition_with(packed, feature, left_set, first, rows, scratch, goes_left):
     """Reorder ``rows`` so that those that go left come first, both in ascending order.
 
     They are listed, or, if there is a ``first`` one (else -1), it is that and all after it.
@@ -57,7 +57,7 @@ def _partition(packed, feature, left_set, first, rows, scratch, goes_left):
 
 
 @plain
-def _settle(packed, feature, left_set, rows, left_node, node_of_row, goes_left):
+def settle_with(packed, feature, left_set, rows, left_node, node_of_row, goes_left):
     """Send rows to two leaves, ``left_node`` and the next: no need to reorder them any more."""
     _unpack(left_set, goes_left)
     words = packed[feature >> 2]
@@ -89,23 +89,23 @@ def count_left(packed, feature, left_set, rows):
 
 @kernel
 def partition(packed, feature, left_set, rows, scratch, first=-1):
-    """As _partition."""
-    return _partition(packed, feature, left_set, first, rows, scratch, _new_table())
+    """As partition_with, with a table of its own."""
+    return partition_with(packed, feature, left_set, first, rows, scratch, _new_table())
 
 
 @kernel
 def settle(packed, feature, left_set, rows, left_node, node_of_row):
-    """As _settle."""
-    _settle(packed, feature, left_set, rows, left_node, node_of_row, _new_table())
+    """As settle_with, with a table of its own."""
+    settle_with(packed, feature, left_set, rows, left_node, node_of_row, _new_table())
 
 
 @plain
 def _send(packed, place, left_set, first, rows, scratch, left, at_limit, node_of_row, goes_left):
     """Send rows to the nodes ``left`` and the next; how many go left, if they may split again."""
     if at_limit:
-        _settle(packed, place, left_set, rows, left, node_of_row, goes_left)
+        settle_with(packed, place, left_set, rows, left, node_of_row, goes_left)
         return np.int64(0)
-    return _partition(packed, place, left_set, first, rows, scratch, goes_left)
+    return partition_with(packed, place, left_set, first, rows, scratch, goes_left)
 
 
 @inner
@@ -124,22 +124,12 @@ def list_all(rows, state):
 
 
 @plain
-def part_of(start, stop, state):
-    """The rows whose leaves a thread writes, where several grow a tree: some for each of them."""
-    n, share, n_shares = stop - start, state[SHARE], state[N_SHARES]
-    return start + n * share // n_shares, start + n * (share + 1) // n_shares
-
-
-@plain
-def send_rows(
-    bins, node, left, rows, scratch, max_depth, tree, span, node_of_row, goes_left, state
-):
+def send_rows(bins, node, left, rows, scratch, at_limit, tree, span, node_of_row, goes_left, state):
     """Send a split node's rows to its children; whether the left child has at most half."""
-    feature, left_set, at_limit = tree[0][node], tree[2][node], tree[5][left] >= max_depth
+    feature, left_set = tree[0][node], tree[2][node]
     start, stop = span[node, 0], span[node, 1]
     if at_limit:
         list_all(rows, state)
-        start, stop = part_of(start, stop, state)
     own, first = rows[start:stop], np.int64(0 if state[FRESH] else -1)
     state[FRESH] = 0
     if len(bins) == 5:  # known when this is compiled

@@ -9,12 +9,13 @@ FIRST, SMALL, LARGE = range(4, 7)
 # How many rows are few.
 FEW = 7
 
-# Which of the threads this is that grow a tree together, and of how many; how often they have
-# agreed, and whether it has made an offer since.
-SHARE, N_SHARES, TURN, OFFERED = range(8, 12)
-
 # Whether the rows are all and have not been listed yet.
-FRESH = 12
+FRESH = 8
+
+# Where threads share large nodes: how many rows others have at the most, how many slots for lists
+# of rows are taken, where the lists of other nodes end, and whether the nodes that were added last
+# are children of a large one.
+SOLO, N_SLOTS, LISTED, SHARED = range(9, 13)
 
 SIZE = 13
 

@@ -1,18 +1,22 @@
 """A grown tree, and the call that makes one of binned rows."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from steadyboost.trees import criteria
 from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.crew import Crew
+from steadyboost.trees.grower import NARROW, go_on
+from steadyboost.trees.large import adding_room
 from steadyboost.trees.prediction import apply, scratch_for_places
-from steadyboost.trees.room import empty_tree
+from steadyboost.trees.room import Room, empty_tree
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth, add_up, one_by_one
 from steadyboost.trees.spread import Meet, SpreadGrowth
+from steadyboost.trees.state import FEW
 from steadyboost.trees.sums import Space, Sums, list_rows, parts
-from steadyboost.trees.together import PLACES, Plan, Team
 
 CRITERIA = {
     "gini": criteria.GINI,
@@ -108,11 +112,80 @@ class GrownTree:
         return out
 
 
+def made_anew(name: str, of: Any, key: tuple, make: Callable[[], Room]) -> Room:
+    """As :meth:`Space.once`, for what is of no use again."""
+    return make()
+
+
 def grow_trees(
     binned: BinnedRows, many: Sequence[Sums], growth: Growth, run: Run = one_by_one
 ) -> list[tuple[GrownTree, np.ndarray]]:
     """Grow a tree for each of many sums over the same rows, side by side."""
     return run(lambda sums: grow_tree(binned, sums, growth), many)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A tree to be grown, as the compiled grower takes it."""
+
+    bins: tuple
+    sums: tuple
+    rows: np.ndarray | None  # those to be used, None for all
+    rule: tuple
+    limits: tuple
+    tree: tuple[np.ndarray, ...]  # with the root's totals
+    node_of_row: np.ndarray
+    root: np.ndarray | None = None  # histogram of all rows, if it is known
+
+    @property
+    def n_used(self) -> int:
+        return len(self.node_of_row) if self.rows is None else len(self.rows)
+
+    def make_room(self, crew: Crew | None) -> Room:
+        capacity, n_channels = self.tree[3].shape
+        size = self.bins, self.sums, self.n_used, n_channels
+        return Room(*size, capacity, crew, () if crew is None else adding_room(*size, crew))
+
+    def grow(self, room: Room, space: Space) -> int:
+        """Its number of nodes."""
+        n, n_small = self.n_used, 0 if room.shared is None else self.n_used
+        rows = space.array("rows", n + n_small, np.int32)
+        scratch = space.array("scratch", n, np.int32)
+        room.forget()
+        if self.root is None or n <= room.state[FEW]:
+            list_rows(self.rows, slice(0, n), rows)
+        else:
+            room.begin_with(self.root)
+        n_nodes = NARROW
+        while n_nodes == NARROW:
+            n_nodes = go_on(
+                self.bins, self.sums, rows, scratch, self.rule, self.limits, self.tree, room.span,
+                self.node_of_row, room.arrays,
+            )  # fmt: skip
+            if n_nodes == NARROW:
+                room.widen()
+        return int(n_nodes)
+
+    def grow_in_shards(
+        self, n_shards: int, n_channels: int, space: Space, run: Run, meet: Meet | None
+    ) -> int:
+        """As ``grow``, where shards of the rows are on other machines, or in other threads."""
+        n = self.n_used
+        numbers, scratch = (space.array(name, n, np.int32) for name in ("rows", "scratch"))
+
+        def start_shard(at: slice) -> Shard:
+            own = self.bins, self.sums, numbers[at], scratch[at], n_channels
+            if self.root is not None:
+                return Shard(*own, at.start)
+            list_rows(self.rows, at, numbers)
+            return Shard(*own)
+
+        start = run if self.root is None else one_by_one
+        shards = start(start_shard, parts(n, n_shards))
+        growth = ShardedGrowth(shards, self.rule, self.limits, run)
+        if meet is not None:
+            growth = SpreadGrowth(shards, self.rule, self.limits, run, meet)
+        return growth.grow(self.tree, self.node_of_row, self.root)
 
 
 def grow_tree(
@@ -122,6 +195,7 @@ def grow_tree(
     *,
     rows: np.ndarray | None = None,
     features: np.ndarray | None = None,
+    crew: Crew | None = None,
     n_shards: int = 1,
     run: Run = one_by_one,
     space: Space | None = None,
@@ -129,9 +203,10 @@ def grow_tree(
 ) -> tuple[GrownTree, np.ndarray]:
     """Grow a tree; also the leaf of each binned row, in an array that belongs to ``space``.
 
-    ``rows`` (ascending) and ``features`` restrict what it may learn from. Large data go to
-    ``n_shards`` shards, mapped by ``run``; the tree does not depend on that. Where other machines
-    have rows of the same whole, ``meet`` is how their growers and this one come together.
+    ``rows`` (ascending) and ``features`` restrict what it may learn from. Large data are shared by
+    the threads of a ``crew`` or, if there is none or rows are stored sparsely, go to ``n_shards``
+    shards, mapped by ``run``; the tree does not depend on that. Where other machines have rows of
+    the same whole, ``meet`` is how their growers and this one come together.
     """
     space = space or Space()
     n_used = binned.n_rows if rows is None else len(rows)
@@ -143,40 +218,22 @@ def grow_tree(
     tree[3][0] = total
     rule, limits = growth.rule(total, sums.whole), growth.limits(n_all)
     counts = growth.min_samples_leaf > 1
-    n_features = binned.n_features if features is None else len(features)
-    n_cells = int(binned.offsets[-1]) * (sums.n_channels + counts)
-    if not _threads_pay(binned.n_read(n_used, n_features), len(tree[0]), n_shards * n_cells):
+    bins = binned.bins(features, sums.n_channels)
+    n_cells = n_shards * int(binned.offsets[-1]) * (sums.n_channels + counts)
+    if binned.n_read(n_used, len(bins[1])) < SMALL:
+        n_shards, crew = 1, None
+    elif len(bins) == 5 or meet is not None:
+        crew = None
+    if len(tree[0]) >= MANY_NODES or n_cells * len(tree[0]) > MANY_CELLS:
         n_shards = 1
-
-    def gather() -> Team:
-        return Team(binned.bins(features, sums.n_channels), n_shards)
-
-    size = n_shards, n_used, len(tree[0]), sums.n_channels, counts, len(sums.channels) > 0
-    team = space.once("team", binned, size, gather) if features is None else gather()
-    arrays, leaf = sums.arrays(counts), space.array("leaf", binned.n_rows, np.int32)
     root = sums.hist if rows is None and features is None and meet is None and not counts else None
-    if meet is None and len(team) == n_shards:
-        n_nodes = team.grow(Plan(arrays, rows, rule, limits, tree, leaf, root), space, run)
+    leaf = space.array("leaf", binned.n_rows, np.int32)
+    plan = Plan(bins, sums.arrays(counts), rows, rule, limits, tree, leaf, root)
+    if meet is None and (crew is not None or n_shards == 1):
+        size = crew, n_used, len(tree[0]), sums.n_channels, counts, len(sums.channels) > 0
+        once = space.once if features is None else made_anew
+        n_nodes = plan.grow(once("room", binned, size, lambda: plan.make_room(crew)), space)
     else:
-        numbers, scratch = (space.array(f"{name} 0", n_used, np.int32) for name in PLACES)
-
-        def start_shard(at: slice) -> Shard:
-            own = team.bins, arrays, numbers[at], scratch[at], sums.n_channels
-            if root is not None:
-                return Shard(*own, at.start)
-            list_rows(rows, at, numbers)
-            return Shard(*own)
-
-        start = run if root is None else one_by_one
-        shards = start(start_shard, parts(n_used, n_shards))
-        if meet is None:
-            n_nodes = ShardedGrowth(shards, rule, limits, run).grow(tree, leaf, root)
-        else:
-            n_nodes = SpreadGrowth(shards, rule, limits, run, meet).grow(tree, leaf)
+        n_nodes = plan.grow_in_shards(n_shards, sums.n_channels, space, run, meet)
     grown = GrownTree.from_growth(tree, n_nodes, sums.units)
     return grown, leaf if rows is None else binned.leaves(grown)
-
-
-def _threads_pay(n_read: int, capacity: int, n_cells: int) -> bool:
-    """Whether shards for several threads, with so many cells per node, are worth their cost."""
-    return n_read >= SMALL and capacity < MANY_NODES and n_cells * capacity <= MANY_CELLS

@@ -1,0 +1,247 @@
+"""Threads that stay in compiled code and share its loops.
+
+Waking a thread takes a tenth of a millisecond, and so does handing over the interpreter's lock; a
+round of boosting is a few milliseconds, with a dozen loops that threads can share. So they are not
+called for each of them: while a fit goes on they look at a ``board`` for what there is to do, and
+never need the interpreter. Whoever has a loop to share, the leader, writes it on the board and
+takes part in it. No thread counts on another: tasks are taken one by one, and the leader waits for
+those only that were taken.
+"""
+
+import platform
+import sys
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from steadyboost.trees.jit import plain, standing
+
+LINE = 8  # numbers in a line of the cache
+
+# Places on a board. A ticket is the number of the loop, and in its lower half how many of its tasks
+# are left: whoever takes one can only take it from the loop that is described.
+TICKET, DONE, CALL = 0, LINE, 2 * LINE
+ENTRY, ARGUMENTS, N_TASKS = 3 * LINE, 3 * LINE + 1, 3 * LINE + 2
+SIZE = 4 * LINE
+
+LEFT = 0xFFFFFFFF
+LOOKS = 64  # in vain, after which another thread may have the processor
+TIRED = 20_000  # looks in vain, some milliseconds, after which a thread sleeps between them
+NAP = 50  # microseconds
+
+_NUMBER = ir.IntType(64)
+
+
+@dataclass(frozen=True, eq=False)
+class Crew:
+    """A board, and how many threads look at it, the one that leads among them."""
+
+    n_threads: int
+    board: np.ndarray = field(default_factory=lambda: np.zeros(SIZE, dtype=np.int64))
+
+
+def _pointer(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    array = context.make_array(signature.args[0])(context, builder, args[0])
+    return builder.gep(array.data, [args[1]])
+
+
+@intrinsic
+def read(_: Any, array: Any, at: Any) -> Any:
+    """A number that another thread may write, and after it what that one wrote before."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(_pointer(context, builder, signature, args), "acquire", 8)
+
+    return types.int64(array, at), generate
+
+
+@intrinsic
+def write(_: Any, array: Any, at: Any, value: Any) -> Any:
+    """The other side of ``read``."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, signature, args)
+        builder.store_atomic(args[2], pointer, "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(array, at, types.int64), generate
+
+
+@intrinsic
+def add(_: Any, array: Any, at: Any, value: Any) -> Any:
+    """Add to a number that others may add to as well; what it was before."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, signature, args)
+        return builder.atomic_rmw("add", pointer, args[2], "acq_rel")
+
+    return types.int64(array, at, types.int64), generate
+
+
+@intrinsic
+def _swap(_: Any, array: Any, at: Any, before: Any, after: Any) -> Any:
+    """Write a number in place of another; whether that one was still there."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, signature, args)
+        pair = builder.cmpxchg(pointer, args[2], args[3], "acq_rel", "acquire")
+        return builder.extract_value(pair, 1)
+
+    return types.boolean(array, at, types.int64, types.int64), generate
+
+
+def _call_by_name(builder: Any, name: str, result: Any, *args: Any) -> None:
+    kind = ir.FunctionType(result, [arg.type for arg in args])
+    builder.call(cgutils.get_or_insert_function(builder.module, kind, name), args)
+
+
+@intrinsic
+def _pause(_: Any) -> Any:
+    """Leave the processor's parts to whoever shares them, for a moment."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if platform.machine().lower() in ("x86_64", "amd64"):
+            _call_by_name(builder, "llvm.x86.sse2.pause", ir.VoidType())
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def _give_way(_: Any) -> Any:
+    """Let other threads that wait for this processor run first; at once back if there are none."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        name = "SwitchToThread" if sys.platform == "win32" else "sched_yield"
+        _call_by_name(builder, name, ir.IntType(32))
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def _nap(_: Any) -> Any:
+    """Sleep for a while."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.IntType(32)
+        if sys.platform == "win32":
+            _call_by_name(builder, "Sleep", ir.VoidType(), kind(1))
+        else:
+            _call_by_name(builder, "usleep", kind, kind(NAP))
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def _stow(_: Any, arguments: Any) -> Any:
+    """Where a copy of the arguments is, as long as the calling function runs."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        place = cgutils.alloca_once(builder, context.get_value_type(arguments))
+        builder.store(args[0], place)
+        return builder.ptrtoint(place, _NUMBER)
+
+    return types.int64(arguments), generate
+
+
+@intrinsic
+def _entry_of(typing: Any, function: Any, arguments: Any) -> Any:
+    """The address of a function that reads such arguments, and calls the given one."""
+    call = function.get_call_type(typing, (types.int64, types.int64, arguments), {})
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        compiled = function.dispatcher.overloads[call.args]
+        context.add_linking_libs([compiled.library])
+        kind = ir.FunctionType(ir.VoidType(), [_NUMBER] * 3)
+        name = "entry." + compiled.fndesc.mangled_name
+        entry = cgutils.get_or_insert_function(builder.module, kind, name)
+        if entry.is_declaration:
+            inside = ir.IRBuilder(entry.append_basic_block())
+            place, task, who = entry.args
+            values = inside.load(
+                inside.inttoptr(place, context.get_value_type(arguments).as_pointer())
+            )
+            callee = context.declare_function(builder.module, compiled.fndesc)
+            context.call_conv.call_function(
+                inside, callee, compiled.fndesc.restype, call.args, (task, who, values)
+            )
+            inside.ret_void()
+        return builder.ptrtoint(entry, _NUMBER)
+
+    return types.int64(function, arguments), generate
+
+
+@intrinsic
+def _call(_: Any, entry: Any, place: Any, task: Any, who: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.VoidType(), [_NUMBER] * 3).as_pointer()
+        builder.call(builder.inttoptr(args[0], kind), args[1:])
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), generate
+
+
+@plain
+def _take_part(board, who):
+    """Do tasks while there are any; whether there was one."""
+    found = False
+    while True:
+        ticket = read(board, TICKET)
+        left = ticket & LEFT
+        if left == 0:
+            return found
+        if _swap(board, TICKET, ticket, ticket - 1):
+            found = True
+            _call(board[ENTRY], board[ARGUMENTS], board[N_TASKS] - left, who)
+            add(board, DONE, 1)
+
+
+@plain
+def _lead(board, n_tasks, entry, place):
+    """Have all tasks of a loop done."""
+    board[ENTRY], board[ARGUMENTS], board[N_TASKS] = entry, place, n_tasks
+    write(board, DONE, 0)
+    write(board, TICKET, (((read(board, TICKET) >> 32) + 1) << 32) | n_tasks)
+    _take_part(board, np.int64(0))
+    looks = np.int64(0)
+    while read(board, DONE) < n_tasks:
+        _pause()
+        looks += 1
+        if looks % LOOKS == 0:
+            _give_way()
+
+
+@plain
+def share_out(board, n_tasks, function, arguments):
+    """Call ``function(task, who, arguments)`` for each task, in any order.
+
+    ``who`` is the number of the thread, 0 for the one that leads; ``board`` is None for one thread.
+    """
+    if board is None:
+        for task in range(n_tasks):
+            function(np.int64(task), np.int64(0), arguments)
+    else:
+        _lead(board, n_tasks, _entry_of(function, arguments), _stow(arguments))
+
+
+@standing
+def serve(board, who, call):
+    """Take part in whatever is on the board, until the call is another."""
+    looks = np.int64(0)
+    while read(board, CALL) == call:
+        if _take_part(board, who):
+            looks = 0
+        looks += 1
+        if looks > TIRED:
+            _nap()
+        elif looks % LOOKS == 0:
+            _give_way()
+        else:
+            _pause()

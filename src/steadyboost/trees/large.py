@@ -1,0 +1,359 @@
+"""Nodes of so many rows that threads share what there is to do.
+
+Their rows are listed in segments, each by itself in the order of the nodes, so that a thread that
+takes one can send its rows to the children without the others. Once a node is small, its rows are
+copied to one list, behind all segments, and the thread that leads does the rest alone.
+
+``crew``    (adding, lists, tables, offers, search)
+``adding``  (board, cuts, room, hists, taken, gathered): what threads share loops by (see
+            :mod:`steadyboost.trees.crew`), where each stretch of features begins, what histograms
+            write to, a histogram per thread, segments that were taken, and labels and weights in
+            the order of the list. Where features are many, a thread takes some of them and all
+            rows; else some of the rows, and the histograms of all threads are added up
+``lists``   (slot, spans, middle): of each large node its slot, and of each slot the spans of its
+            rows by segment; where those begin that go right
+``offers``  per stretch of features and child the best split: score, feature, set of bins that go
+            left, and their sums
+"""
+
+import numpy as np
+
+from steadyboost.trees.crew import LINE, Crew, share_out
+from steadyboost.trees.filling import add_rows, gather_room
+from steadyboost.trees.histogram import (
+    BLOCK,
+    add_group,
+    gather,
+    label_stride,
+    turn,
+    turns_pay,
+)
+from steadyboost.trees.jit import plain
+from steadyboost.trees.sending import partition_with, settle_with, table_of_bins
+from steadyboost.trees.splitting import SET_WORDS, find_split, search_room
+from steadyboost.trees.state import FRESH, LISTED, N_SLOTS, SOLO
+
+COLUMNS = 16  # of a thread from which on it takes columns, not rows
+SEGMENTS = 16  # for each thread
+SOLO_CELLS = 100_000  # rows times features of a node that one thread does alone
+CELLS = 8192  # of a histogram that are added up at a time
+
+
+def cuts_of(features: np.ndarray) -> np.ndarray:
+    """Where the features of each word of four begin, and where the last ones end."""
+    return np.concatenate([[0], np.flatnonzero(np.diff(features >> 2)) + 1, [len(features)]])
+
+
+def bounds_of(n: int, crew: Crew) -> np.ndarray:
+    """Where each segment of so many rows begins and ends."""
+    bounds = np.linspace(0, n, SEGMENTS * crew.n_threads + 1).astype(np.int64)
+    return np.stack([bounds[:-1], bounds[1:]], axis=1)
+
+
+def for_each(crew: Crew, room: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
+    """The same room for each thread."""
+    return tuple(np.empty((crew.n_threads, *part.shape), part.dtype) for part in room)
+
+
+def adding_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int, crew: Crew) -> tuple:
+    """What adding rows up takes."""
+    wide = len(bins[1]) >= COLUMNS * crew.n_threads and len(bins[3][1]) == 0
+    wide = wide and len(sums) == 4 and len(sums[-1]) == 0
+    n_cells = int(bins[2][0][-1]) * (n_channels + (len(sums[-1]) > 0))
+    n_gathered = n_rows if wide else 0
+    return (
+        crew.board,
+        cuts_of(bins[1]),
+        for_each(crew, gather_room(bins, sums, n_rows, n_channels)),
+        np.empty((crew.n_threads, 0 if wide else n_cells), dtype=np.int64),
+        np.zeros(2 * LINE, dtype=np.int64),
+        (np.empty(n_gathered, dtype=np.int32), np.empty(n_gathered, dtype=np.int64)),
+    )
+
+
+def solo_rows(bins: tuple, few: int) -> int:
+    """Up to how many rows a node is not large."""
+    return max(few, SOLO_CELLS // len(bins[1]))
+
+
+def crew_room(adding: tuple, n_rows: int, solo: int, capacity: int, crew: Crew, k: int) -> tuple:
+    """What threads share of a tree, for sums of k channels; large nodes are more than ``solo``."""
+    bounds, n_cuts = bounds_of(n_rows, crew), len(adding[1]) - 1
+    spans = np.empty((n_rows // (solo + 1) + 2, *bounds.shape), dtype=np.int64)
+    lists = np.full(capacity, -1), spans, np.empty(len(bounds), dtype=np.int64)
+    offers = (
+        np.empty((n_cuts, 2)),
+        np.empty((n_cuts, 2), dtype=np.int64),
+        np.empty((n_cuts, 2, SET_WORDS), dtype=np.uint32),
+        np.empty((n_cuts, 2, k), dtype=np.int64),
+    )
+    (tables,) = for_each(crew, (table_of_bins(),))
+    return adding, lists, tables, offers, for_each(crew, search_room(k))
+
+
+@plain
+def _gather_segment(segment, who, args):
+    rows, spans, labels, weights, gathered = args
+    at = slice(spans[segment, 0], spans[segment, 1])
+    gather(rows[at], labels, weights, gathered[0][at], gathered[1][at])
+
+
+@plain
+def _add_columns(stretch, who, args):
+    """Add all rows to the histogram of some features."""
+    bins, cuts, rows, spans, gathered, words, n_rows, anew, n_channels, by_label, hist = args
+    packed, features, offsets = bins[0], bins[1], bins[2][0]
+    own = features[cuts[stretch] : cuts[stretch + 1]]
+    first, end, stride = offsets[own[0]], offsets[own[-1] + 1], label_stride(offsets[-1])
+    strides, into = (np.uint64(n_channels), np.uint64(1)), hist
+    if anew:
+        hist[first * n_channels : end * n_channels] = 0
+    turned = turns_pay(n_rows, len(features), offsets[-1] * n_channels)
+    if turned:
+        strides, into = (np.uint64(1), np.uint64(stride)), by_label
+        for c in range(n_channels):
+            by_label[c * stride + first : c * stride + end] = 0
+    for segment in range(len(spans)):
+        stop = spans[segment, 1]
+        for start in range(spans[segment, 0], stop, BLOCK):
+            block = rows[start : start + BLOCK if start + BLOCK < stop else stop]
+            column = packed[own[0] >> 2]
+            for j in range(len(block)):
+                words[who, j] = column[np.uint64(block[j])]
+            add_group(
+                words[who], own, np.int64(0), gathered[0][start:], gathered[1][start:], len(block),
+                offsets, strides, into,
+            )  # fmt: skip
+    if turned:
+        turn(by_label, first, end, stride, n_channels, hist)
+
+
+@plain
+def _add_segments(task, who, args):
+    """Add rows, as many as others leave, to a histogram of their own."""
+    bins, sums, rows, spans, n_rows, taken, n_channels, room, hists = args
+    own = (room[0][task], room[1][task], room[2][task], room[3][task], room[4][task])
+    hists[task, :] = 0
+    add_rows(bins, sums, rows, spans, n_rows, taken, n_channels, own, hists[task])
+
+
+@plain
+def _add_cells(part, who, args):
+    hists, anew, hist = args
+    start = part * CELLS
+    own = hist[start : start + CELLS]
+    if anew:
+        own[:] = 0
+    for k in range(len(hists)):
+        added = hists[k, start : start + CELLS]
+        for cell in range(len(own)):
+            own[cell] += added[cell]
+
+
+@plain
+def add_shared(adding, bins, sums, rows, spans, n_rows, anew, n_channels, hist):
+    """Add rows to a histogram, or write that of these rows ``anew``."""
+    board, cuts, room, hists, taken, gathered = adding
+    if hists.shape[1] == 0:
+        if len(sums) == 4:  # known when this is compiled
+            share_out(
+                board, len(spans), _gather_segment, (rows, spans, sums[0], sums[1], gathered)
+            )
+            share_out(
+                board, len(cuts) - 1, _add_columns,
+                (
+                    bins, cuts, rows, spans, gathered, room[1], n_rows, anew, n_channels,
+                    room[0][0], hist,
+                ),
+            )  # fmt: skip
+        return
+    taken[0], taken[LINE] = 0, 0
+    each = n_rows // len(hists)
+    share_out(
+        board, len(hists), _add_segments,
+        (bins, sums, rows, spans, each, taken, n_channels, room, hists),
+    )  # fmt: skip
+    share_out(board, (len(hist) + CELLS - 1) // CELLS, _add_cells, (hists, anew, hist))
+
+
+@plain
+def _list_segment(segment, who, args):
+    rows, spans = args
+    for k in range(spans[segment, 0], spans[segment, 1]):
+        rows[k] = k
+
+
+@plain
+def fill_large(bins, sums, rows, node, n_rows, n_channels, crew, state, hist):
+    """Histogram of a large node."""
+    adding, (slot, spans, _), _, _, _ = crew
+    if state[FRESH]:
+        share_out(adding[0], spans.shape[1], _list_segment, (rows, spans[0]))
+        state[FRESH] = 0
+    add_shared(adding, bins, sums, rows, spans[slot[node]], n_rows, np.int64(1), n_channels, hist)
+
+
+@plain
+def _subtract_cells(part, who, args):
+    parent, child, out = args
+    for cell in range(part * CELLS, min((part + 1) * CELLS, len(out))):
+        out[cell] = parent[cell] - child[cell]
+
+
+@plain
+def subtract_shared(parent, child, out, crew):
+    """As ``subtract``."""
+    share_out(
+        crew[0][0], (len(out) + CELLS - 1) // CELLS, _subtract_cells, (parent, child, out)
+    )
+
+
+@plain
+def _search_columns(stretch, who, args):
+    """The best splits of one node, or two, by some features."""
+    bins, hists, totals, wanted, rule, cuts, offers, search = args
+    features = bins[1][cuts[stretch] : cuts[stretch + 1]]
+    for k in range(2):
+        offers[0][stretch, k] = -np.inf
+        if wanted[k]:
+            offers[0][stretch, k], offers[1][stretch, k] = find_split(
+                hists[k], features, bins[2], totals[k], rule, (search[0][who], search[1][who]),
+                offers[2][stretch, k], offers[3][stretch, k],
+            )  # fmt: skip
+
+
+@plain
+def search_shared(bins, hists, totals, wanted, rule, crew):
+    """Look for splits of one node or two, those that are ``wanted``: see ``best_offer``."""
+    (board, cuts, _, _, _, _), _, _, offers, search = crew
+    share_out(
+        board, len(cuts) - 1, _search_columns,
+        (bins, hists, totals, wanted, rule, cuts, offers, search),
+    )  # fmt: skip
+
+
+@plain
+def best_offer(k, crew, left_set, left_sums):
+    """Score and feature of the best split of a node, the first of equals, and what goes left."""
+    scores, features, sets, sums = crew[3]
+    best = np.int64(0)
+    for stretch in range(1, len(scores)):
+        if scores[stretch, k] > scores[best, k]:
+            best = stretch
+    for word in range(SET_WORDS):
+        left_set[word] = sets[best, k, word]
+    for c in range(len(left_sums)):
+        left_sums[c] = sums[best, k, c]
+    return scores[best, k], features[best, k]
+
+
+@plain
+def _send_segment(segment, who, args):
+    packed, feature, left_set, fresh, rows, scratch, spans, middle, tables = args
+    start, stop = spans[segment, 0], spans[segment, 1]
+    middle[segment] = start + partition_with(
+        packed, feature, left_set, start if fresh else np.int64(-1), rows[start:stop],
+        scratch[start:stop], tables[who],
+    )  # fmt: skip
+
+
+@plain
+def _list_child(child, starts, ends, rows, span, state):
+    """Copy a small child's rows to a list of their own."""
+    at = state[LISTED]
+    span[child, 0] = at
+    for segment in range(len(starts)):
+        for k in range(starts[segment], ends[segment]):
+            rows[at] = rows[k]
+            at += 1
+    span[child, 1] = state[LISTED] = at
+
+
+@plain
+def _deal(node, left, middle, rows, span, lists, state):
+    """Give a node's rows to its children; ``middle`` is where those of the right one begin.
+
+    A large child takes over the slot of its parent, or the next one if both are large.
+    """
+    slot, spans, _ = lists
+    own, large_left = spans[slot[node]], span[left, 1] > state[SOLO]
+    large_right = span[left + 1, 1] > state[SOLO]
+    if not large_left:
+        _list_child(left, own[:, 0], middle, rows, span, state)
+    if not large_right:
+        _list_child(left + 1, middle, own[:, 1], rows, span, state)
+    slot[left], slot[left + 1] = -1, -1
+    if large_right:
+        slot[left + 1] = slot[node]
+        if large_left:
+            slot[left + 1] = state[N_SLOTS]
+            state[N_SLOTS] += 1
+        for segment in range(len(own)):
+            spans[slot[left + 1], segment, 1] = own[segment, 1]
+            spans[slot[left + 1], segment, 0] = middle[segment]
+    if large_left:
+        slot[left] = slot[node]
+        for segment in range(len(own)):
+            own[segment, 1] = middle[segment]
+    slot[node] = -1
+
+
+@plain
+def send_large(bins, node, left, rows, scratch, at_limit, tree, span, crew, state):
+    """Send a large node's rows to its children; whether the left child has at most half.
+
+    Where these are leaves, rows stay where they are until ``place_large``.
+    """
+    adding, lists, tables, _, _ = crew
+    slot, spans, middle = lists
+    total, n_rows = np.int64(0), span[node, 1] - span[node, 0]
+    for child in range(left, left + 2):
+        span[child, 0], span[child, 1], slot[child] = 0, 0, -1
+    if at_limit:
+        return False
+    own = spans[slot[node]]
+    share_out(
+        adding[0], len(own), _send_segment,
+        (
+            bins[0], tree[0][node], tree[2][node], state[FRESH] > 0, rows, scratch, own, middle,
+            tables,
+        ),
+    )  # fmt: skip
+    state[FRESH] = 0
+    for segment in range(len(own)):
+        total += middle[segment] - own[segment, 0]
+    span[left, 1], span[left + 1, 1] = total, n_rows - total
+    _deal(node, left, middle, rows, span, lists, state)
+    return 2 * total <= n_rows
+
+
+@plain
+def _place_segment(segment, who, args):
+    """Write the leaves of a segment's rows."""
+    packed, rows, spans, slot, fresh, tree, n_nodes, node_of_row, tables = args
+    if fresh:
+        _list_segment(segment, who, (rows, spans[0]))
+    for node in range(n_nodes):
+        if slot[node] < 0:
+            continue
+        own = rows[spans[slot[node], segment, 0] : spans[slot[node], segment, 1]]
+        left = tree[1][node, 0]
+        if left == node:
+            for k in range(len(own)):
+                node_of_row[np.uint64(own[k])] = node
+        else:
+            settle_with(packed, tree[0][node], tree[2][node], own, left, node_of_row, tables[who])
+
+
+@plain
+def place_large(bins, rows, tree, n_nodes, span, node_of_row, crew, state):
+    """Write the leaves of the rows that large nodes still have."""
+    adding, (slot, spans, _), tables, _, _ = crew
+    share_out(
+        adding[0], spans.shape[1], _place_segment,
+        (bins[0], rows, spans, slot, state[FRESH] > 0, tree, n_nodes, node_of_row, tables),
+    )  # fmt: skip
+    state[FRESH] = 0
+    for node in range(n_nodes):
+        if slot[node] >= 0:
+            span[node, 0], span[node, 1] = 0, 0
