@@ -31,7 +31,7 @@ SIZE = 4 * LINE
 
 LEFT = 0xFFFFFFFF
 LOOKS = 64  # in vain, after which another thread may have the processor
-TIRED = 20_000  # looks in vain, some milliseconds, after which a thread sleeps between them
+TIRED = 200_000  # looks in vain, some milliseconds, after which a thread sleeps between them
 NAP = 50  # microseconds
 
 _NUMBER = ir.IntType(64)

@@ -199,8 +199,9 @@ def _search_together(bins, rule, limits, tree, nodes, pool, state, root, crew):
     search_shared(bins, hists, (totals[first], totals[last]), wanted, rule, crew)
     for node in range(first, last + 1):
         tree[4][node], nodes[1][node] = best_offer(
-            node - first, crew, tree[2][node], nodes[0][node]
-        )
+            node - first, bins, hists[node - first], totals[node], rule, crew, tree[2][node],
+            nodes[0][node],
+        )  # fmt: skip
 
 
 @plain

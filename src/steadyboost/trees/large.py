@@ -12,8 +12,8 @@ copied to one list, behind all segments, and the thread that leads does the rest
             rows; else some of the rows, and the histograms of all threads are added up
 ``lists``   (slot, spans, middle): of each large node its slot, and of each slot the spans of its
             rows by segment; where those begin that go right
-``offers``  per stretch of features and child the best split: score, feature, set of bins that go
-            left, and their sums
+``offers``  per stretch of features and child the best split: score, feature, and set of bins that
+            go left
 """
 
 import numpy as np
@@ -30,11 +30,11 @@ from steadyboost.trees.histogram import (
 )
 from steadyboost.trees.jit import plain
 from steadyboost.trees.sending import partition_with, settle_with, table_of_bins
-from steadyboost.trees.splitting import SET_WORDS, find_split, search_room
+from steadyboost.trees.splitting import SET_WORDS, complete, find_best, search_room
 from steadyboost.trees.state import FRESH, LISTED, N_SLOTS, SOLO
 
 COLUMNS = 16  # of a thread from which on it takes columns, not rows
-SEGMENTS = 16  # for each thread
+SEGMENTS = 4  # for each thread
 SOLO_CELLS = 100_000  # rows times features of a node that one thread does alone
 CELLS = 8192  # of a histogram that are added up at a time
 
@@ -85,7 +85,6 @@ def crew_room(adding: tuple, n_rows: int, solo: int, capacity: int, crew: Crew, 
         np.empty((n_cuts, 2)),
         np.empty((n_cuts, 2), dtype=np.int64),
         np.empty((n_cuts, 2, SET_WORDS), dtype=np.uint32),
-        np.empty((n_cuts, 2, k), dtype=np.int64),
     )
     (tables,) = for_each(crew, (table_of_bins(),))
     return adding, lists, tables, offers, for_each(crew, search_room(k))
@@ -216,9 +215,9 @@ def _search_columns(stretch, who, args):
     for k in range(2):
         offers[0][stretch, k] = -np.inf
         if wanted[k]:
-            offers[0][stretch, k], offers[1][stretch, k] = find_split(
+            offers[0][stretch, k], offers[1][stretch, k] = find_best(
                 hists[k], features, bins[2], totals[k], rule, (search[0][who], search[1][who]),
-                offers[2][stretch, k], offers[3][stretch, k],
+                offers[2][stretch, k],
             )  # fmt: skip
 
 
@@ -233,17 +232,17 @@ def search_shared(bins, hists, totals, wanted, rule, crew):
 
 
 @plain
-def best_offer(k, crew, left_set, left_sums):
+def best_offer(k, bins, hist, total, rule, crew, left_set, left_sums):
     """Score and feature of the best split of a node, the first of equals, and what goes left."""
-    scores, features, sets, sums = crew[3]
+    scores, features, sets = crew[3]
     best = np.int64(0)
     for stretch in range(1, len(scores)):
         if scores[stretch, k] > scores[best, k]:
             best = stretch
-    for word in range(SET_WORDS):
-        left_set[word] = sets[best, k, word]
-    for c in range(len(left_sums)):
-        left_sums[c] = sums[best, k, c]
+    if scores[best, k] > -np.inf:
+        for word in range(SET_WORDS):
+            left_set[word] = sets[best, k, word]
+        complete(hist, features[best, k], bins[2], total, rule[0], left_set, left_sums)
     return scores[best, k], features[best, k]
 
 

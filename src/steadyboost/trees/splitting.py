@@ -260,30 +260,39 @@ def best_split(hist, features, layout, total, rule, left_set, left_sums):
 
 
 @plain
-def find_split(hist, features, layout, total, rule, room, left_set, left_sums):
+def find_best(hist, features, layout, total, rule, room, left_set):
     """Best split of a node over ``features``: (score of both sides, feature); -1 if none.
 
-    ``layout`` is (offsets, n_bins, has_missing, categorical or None). Writes the bins that go left
-    and their channel sums. Ties go to the lowest feature, then to the shortest prefix of bins.
+    ``layout`` is (offsets, n_bins, has_missing, categorical or None). Writes the bins that go left,
+    of those that the node has seen. Ties go to the lowest feature, then to the shortest prefix of
+    bins.
     """
+    counts = hist[layout[0][-1] * len(total) :]
+    total_count = _total(counts, layout[0], features[0])
+    return _search(hist, features, layout, total, total_count, rule, room[0], room[1], left_set)
+
+
+@plain
+def complete(hist, feature, layout, total, criterion, left_set, left_sums):
+    """Write the channel sums of the bins that go left, and where those go that were not seen."""
     offsets, n_bins, has_missing, categorical = layout
     n_channels = len(total)
-    counts = hist[offsets[-1] * n_channels :]
-    total_count = _total(counts, offsets, features[0])
-    order, sides = room
-    best_score, best_feature = _search(
-        hist, features, layout, total, total_count, rule, order, sides, left_set
-    )
-    if best_feature >= 0:
-        f = best_feature
-        cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]
-        for c in range(n_channels):
-            left_sums[c] = 0
-            for b in range(offsets[f + 1] - offsets[f]):
-                left_sums[c] += cells[b * n_channels + c] * contains(left_set, b)
-        shape = (n_bins[f], has_missing[f], has_categories(categorical, f))
-        send_absent(cells, shape, left_sums, total, rule[0], left_set)
-    return best_score, best_feature
+    cells = hist[offsets[feature] * n_channels : offsets[feature + 1] * n_channels]
+    for c in range(n_channels):
+        left_sums[c] = 0
+        for b in range(offsets[feature + 1] - offsets[feature]):
+            left_sums[c] += cells[b * n_channels + c] * contains(left_set, b)
+    shape = (n_bins[feature], has_missing[feature], has_categories(categorical, feature))
+    send_absent(cells, shape, left_sums, total, criterion, left_set)
+
+
+@plain
+def find_split(hist, features, layout, total, rule, room, left_set, left_sums):
+    """As ``find_best``, and complete."""
+    score, feature = find_best(hist, features, layout, total, rule, room, left_set)
+    if feature >= 0:
+        complete(hist, feature, layout, total, rule[0], left_set, left_sums)
+    return score, feature
 
 
 @partial(shared, inside=plain)
