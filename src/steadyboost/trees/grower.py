@@ -28,6 +28,7 @@ from steadyboost.trees.criteria import EDGE
 from steadyboost.trees.filling import fill, fill_few, subtract
 from steadyboost.trees.jit import plain, shared, standing
 from steadyboost.trees.large import (
+    begin_large,
     best_offer,
     fill_large,
     place_large,
@@ -35,12 +36,12 @@ from steadyboost.trees.large import (
     send_large,
     subtract_shared,
 )
-from steadyboost.trees.room import ROOT, begin
 from steadyboost.trees.sending import list_all, send_rows
 from steadyboost.trees.splitting import find_split, gain_of
 from steadyboost.trees.state import (
     FEW,
     FIRST,
+    FRESH,
     LARGE,
     N_FREE,
     N_LEAVES,
@@ -51,8 +52,21 @@ from steadyboost.trees.state import (
 )
 
 NARROW = 0  # in place of a number of nodes: a wider room is needed
+ROOT = -2  # in place of a slot: the histogram of a root that is known, and is not to be changed
 
-_begin = plain(begin)
+
+@plain
+def _begin(slot, free, span, state, crew):
+    """The root is its own smaller child; where rows have not been listed, it is known."""
+    slot[:] = -1
+    if state[FRESH]:
+        slot[0] = ROOT
+    for k in range(len(free)):
+        free[k] = k
+    state[N_NODES], state[N_LEAVES], state[N_OPEN], state[N_FREE] = 1, 1, 0, len(free)
+    state[FIRST], state[SMALL], state[LARGE] = 0, 0, 0
+    if crew is not None:
+        begin_large(crew, span[0, 1], state)
 
 
 @partial(shared, inside=plain)
@@ -127,7 +141,7 @@ def _fill_node(bins, sums, rows, node, span, n_channels, gather, state, crew, hi
     if crew is not None:
         if crew[1][0][node] >= 0:
             n_rows = span[node, 1] - span[node, 0]
-            fill_large(bins, sums, rows, node, n_rows, n_channels, crew, state, hist)
+            fill_large(bins, sums, rows, node, n_rows, n_channels, crew, hist)
             return
     if not fill_few(bins, sums, rows[span[node, 0] : span[node, 1]], n_channels, hist):
         _fill(bins, sums, rows, span[node : node + 1], n_channels, gather, hist)
@@ -292,7 +306,7 @@ def go_on(bins, sums, rows, scratch, rule, limits, tree, span, node_of_row, room
     nodes, pool, free, beside, state, root, crew = room
     few = state[FEW]
     if state[N_NODES] == 0:
-        _begin(nodes[2], free, state)
+        _begin(nodes[2], free, span, state, crew)
     while True:  # a condition would be compiled twice
         if not _add_up_new(
             bins, sums, rows, few, rule, limits, tree, span, nodes[2], pool, free, beside[3], state,

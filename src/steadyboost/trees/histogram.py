@@ -10,7 +10,7 @@ import numpy as np
 from steadyboost.trees.crew import LINE, add
 from steadyboost.trees.jit import inlined, kernel, plain
 
-BLOCK = 65536
+BLOCK = 16384
 LANES = 8  # sums of a label that are taken side by side
 FIXED_ROWS = 4096  # small enough to stay in the first-level cache
 DENSE_ROWS = 256  # whose channels stay in the first-level cache

@@ -5,8 +5,9 @@ takes one can send its rows to the children without the others. Once a node is s
 copied to one list, behind all segments, and the thread that leads does the rest alone.
 
 ``crew``    (adding, lists, tables, offers, search)
-``adding``  (board, cuts, room, hists, taken, gathered): what threads share loops by (see
-            :mod:`steadyboost.trees.crew`), where each stretch of features begins, what histograms
+``adding``  (board, bounds, cuts, room, hists, taken, gathered): what threads share loops by (see
+            :mod:`steadyboost.trees.crew`), where each segment of the rows begins and ends, and
+            where each stretch of features does, what histograms
             write to, a histogram per thread, segments that were taken, and labels and weights in
             the order of the list. Where features are many, a thread takes some of them and all
             rows; else some of the rows, and the histograms of all threads are added up
@@ -31,7 +32,7 @@ from steadyboost.trees.histogram import (
 from steadyboost.trees.jit import plain
 from steadyboost.trees.sending import partition_with, settle_with, table_of_bins
 from steadyboost.trees.splitting import SET_WORDS, complete, find_best, search_room
-from steadyboost.trees.state import FRESH, LISTED, N_SLOTS, SOLO
+from steadyboost.trees.state import FRESH, LISTED, N_SLOTS, SHARED, SOLO
 
 COLUMNS = 16  # of a thread from which on it takes columns, not rows
 SEGMENTS = 4  # for each thread
@@ -63,6 +64,7 @@ def adding_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int, crew: Cr
     n_gathered = n_rows if wide else 0
     return (
         crew.board,
+        bounds_of(n_rows, crew),
         cuts_of(bins[1]),
         for_each(crew, gather_room(bins, sums, n_rows, n_channels)),
         np.empty((crew.n_threads, 0 if wide else n_cells), dtype=np.int64),
@@ -78,7 +80,7 @@ def solo_rows(bins: tuple, few: int) -> int:
 
 def crew_room(adding: tuple, n_rows: int, solo: int, capacity: int, crew: Crew, k: int) -> tuple:
     """What threads share of a tree, for sums of k channels; large nodes are more than ``solo``."""
-    bounds, n_cuts = bounds_of(n_rows, crew), len(adding[1]) - 1
+    bounds, n_cuts = adding[1], len(adding[2]) - 1
     spans = np.empty((n_rows // (solo + 1) + 2, *bounds.shape), dtype=np.int64)
     lists = np.full(capacity, -1), spans, np.empty(len(bounds), dtype=np.int64)
     offers = (
@@ -91,6 +93,15 @@ def crew_room(adding: tuple, n_rows: int, solo: int, capacity: int, crew: Crew, 
 
 
 @plain
+def begin_large(crew, n_rows, state):
+    """The root is large, and lists of small nodes come behind its rows."""
+    bounds, slot, spans = crew[0][1], crew[1][0], crew[1][1]
+    state[SHARED], state[N_SLOTS], state[LISTED], slot[0] = 1, 1, n_rows, 0
+    for segment in range(len(bounds)):
+        spans[0, segment, 0], spans[0, segment, 1] = bounds[segment, 0], bounds[segment, 1]
+
+
+@plain
 def _gather_segment(segment, who, args):
     rows, spans, labels, weights, gathered = args
     at = slice(spans[segment, 0], spans[segment, 1])
@@ -100,8 +111,9 @@ def _gather_segment(segment, who, args):
 @plain
 def _add_columns(stretch, who, args):
     """Add all rows to the histogram of some features."""
-    bins, cuts, rows, spans, gathered, words, n_rows, anew, n_channels, by_label, hist = args
+    bins, cuts, rows, spans, gathered, room, n_rows, anew, n_channels, hist = args
     packed, features, offsets = bins[0], bins[1], bins[2][0]
+    by_label, words = room[0][who], room[1][who]
     own = features[cuts[stretch] : cuts[stretch + 1]]
     first, end, stride = offsets[own[0]], offsets[own[-1] + 1], label_stride(offsets[-1])
     strides, into = (np.uint64(n_channels), np.uint64(1)), hist
@@ -118,9 +130,9 @@ def _add_columns(stretch, who, args):
             block = rows[start : start + BLOCK if start + BLOCK < stop else stop]
             column = packed[own[0] >> 2]
             for j in range(len(block)):
-                words[who, j] = column[np.uint64(block[j])]
+                words[j] = column[np.uint64(block[j])]
             add_group(
-                words[who], own, np.int64(0), gathered[0][start:], gathered[1][start:], len(block),
+                words, own, np.int64(0), gathered[0][start:], gathered[1][start:], len(block),
                 offsets, strides, into,
             )  # fmt: skip
     if turned:
@@ -152,7 +164,7 @@ def _add_cells(part, who, args):
 @plain
 def add_shared(adding, bins, sums, rows, spans, n_rows, anew, n_channels, hist):
     """Add rows to a histogram, or write that of these rows ``anew``."""
-    board, cuts, room, hists, taken, gathered = adding
+    board, _, cuts, room, hists, taken, gathered = adding
     if hists.shape[1] == 0:
         if len(sums) == 4:  # known when this is compiled
             share_out(
@@ -160,10 +172,7 @@ def add_shared(adding, bins, sums, rows, spans, n_rows, anew, n_channels, hist):
             )
             share_out(
                 board, len(cuts) - 1, _add_columns,
-                (
-                    bins, cuts, rows, spans, gathered, room[1], n_rows, anew, n_channels,
-                    room[0][0], hist,
-                ),
+                (bins, cuts, rows, spans, gathered, room, n_rows, anew, n_channels, hist),
             )  # fmt: skip
         return
     taken[0], taken[LINE] = 0, 0
@@ -176,19 +185,9 @@ def add_shared(adding, bins, sums, rows, spans, n_rows, anew, n_channels, hist):
 
 
 @plain
-def _list_segment(segment, who, args):
-    rows, spans = args
-    for k in range(spans[segment, 0], spans[segment, 1]):
-        rows[k] = k
-
-
-@plain
-def fill_large(bins, sums, rows, node, n_rows, n_channels, crew, state, hist):
+def fill_large(bins, sums, rows, node, n_rows, n_channels, crew, hist):
     """Histogram of a large node."""
     adding, (slot, spans, _), _, _, _ = crew
-    if state[FRESH]:
-        share_out(adding[0], spans.shape[1], _list_segment, (rows, spans[0]))
-        state[FRESH] = 0
     add_shared(adding, bins, sums, rows, spans[slot[node]], n_rows, np.int64(1), n_channels, hist)
 
 
@@ -224,7 +223,7 @@ def _search_columns(stretch, who, args):
 @plain
 def search_shared(bins, hists, totals, wanted, rule, crew):
     """Look for splits of one node or two, those that are ``wanted``: see ``best_offer``."""
-    (board, cuts, _, _, _, _), _, _, offers, search = crew
+    (board, _, cuts, _, _, _, _), _, _, offers, search = crew
     share_out(
         board, len(cuts) - 1, _search_columns,
         (bins, hists, totals, wanted, rule, cuts, offers, search),
@@ -331,7 +330,8 @@ def _place_segment(segment, who, args):
     """Write the leaves of a segment's rows."""
     packed, rows, spans, slot, fresh, tree, n_nodes, node_of_row, tables = args
     if fresh:
-        _list_segment(segment, who, (rows, spans[0]))
+        for k in range(spans[0, segment, 0], spans[0, segment, 1]):
+            rows[k] = k
     for node in range(n_nodes):
         if slot[node] < 0:
             continue

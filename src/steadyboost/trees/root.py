@@ -13,7 +13,7 @@ from steadyboost.trees.crew import Crew, share_out
 from steadyboost.trees.filling import add_rows, gather_room
 from steadyboost.trees.histogram import FIXED_ROWS, factors
 from steadyboost.trees.jit import plain, standing
-from steadyboost.trees.large import add_shared, adding_room, bounds_of
+from steadyboost.trees.large import add_shared, adding_room
 from steadyboost.trees.sums import Space, Sums, units_of
 from steadyboost.trees.tree import SMALL
 
@@ -51,7 +51,7 @@ def _bring_up(weights, whole, fixed, rows, bounds, spans, bins, sums, n_labels, 
         n_moved = spans[0, 1] - spans[0, 0]
         add_rows(bins, sums, rows, spans, n_moved, None, n_labels, room, hist)
     else:
-        share_out(adding[0], len(bounds), _change, changing)
+        share_out(adding[0], len(spans), _change, changing)
         n_moved = np.int64(0)
         for segment in range(len(spans)):
             n_moved += spans[segment, 1] - spans[segment, 0]
@@ -68,9 +68,19 @@ class RootSums:
     def _start(self, labels: np.ndarray, n_labels: int) -> None:
         """As long as nothing has been set, all weights are zero."""
         self.labels, self.bins = labels, self.binned.bins(None, n_labels)
-        self.fixed = np.zeros(len(labels), dtype=np.int64)
-        self.moved = np.zeros(len(labels), dtype=np.int64)
+        self.fixed, moved = np.zeros((2, len(labels)), dtype=np.int64)
         self.hist = np.zeros(int(self.binned.offsets[-1]) * n_labels, dtype=np.int64)
+        nothing = np.empty(0, dtype=np.int64)
+        self.arrays = labels, moved, nothing, nothing.astype(np.int32)
+
+    def _make_room(self, crew: Crew | None) -> tuple:
+        """Segments of the rows, and their ends; what adding them up takes, in one thread or more."""
+        size = self.bins, self.arrays, len(self.labels), len(self.hist) // self.binned.offsets[-1]
+        if crew is None:
+            bounds = np.array([[0, len(self.labels)]])
+            return bounds, np.empty_like(bounds), gather_room(*size), None
+        adding = adding_room(*size, crew)
+        return adding[1], np.empty_like(adding[1]), tuple(part[0] for part in adding[3]), adding
 
     def set(
         self,
@@ -86,22 +96,15 @@ class RootSums:
         """As :meth:`Sums.of_labels`; other labels than last time start afresh."""
         if labels is not self.labels:
             self._start(labels, n_labels)
-        n, nothing = len(labels), np.empty(0, dtype=np.int64)
-        arrays = labels, self.moved, nothing, nothing.astype(np.int32)
         if self.binned.n_read(*self.binned.shape) < SMALL:
             crew = None
-        size = self.bins, arrays, n, n_labels
-        bounds, adding = np.array([[0, n]]), None
-        if crew is None:
-            room = space.once("gathering", self, (), lambda: gather_room(*size))
-        else:
-            bounds = bounds_of(n, crew)
-            adding = space.once("adding", self, (crew,), lambda: adding_room(*size, crew))
-            room = tuple(part[0] for part in adding[2])
-        rows = space.array("rows", n, np.int32)
+        bounds, spans, room, adding = space.once(
+            "adding", self, (crew, n_labels), lambda: self._make_room(crew)
+        )
+        rows = space.array("rows", len(labels), np.int32)
         _bring_up(
-            weights, whole, self.fixed, rows, bounds, np.empty_like(bounds), self.bins, arrays,
-            n_labels, room, adding, self.hist,
+            weights, whole, self.fixed, rows, bounds, spans, self.bins, self.arrays, n_labels, room,
+            adding, self.hist,
         )  # fmt: skip
         first = self.hist[: self.binned.offsets[1] * n_labels]
         of_all = first.reshape(-1, n_labels).sum(axis=0)

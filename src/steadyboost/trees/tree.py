@@ -151,11 +151,10 @@ class Plan:
         n, n_small = self.n_used, 0 if room.shared is None else self.n_used
         rows = space.array("rows", n + n_small, np.int32)
         scratch = space.array("scratch", n, np.int32)
-        room.forget()
-        if self.root is None or n <= room.state[FEW]:
+        known = self.root is not None and n > room.state[FEW]
+        room.begin(self.root if known else None)
+        if not known:
             list_rows(self.rows, slice(0, n), rows)
-        else:
-            room.begin_with(self.root)
         n_nodes = NARROW
         while n_nodes == NARROW:
             n_nodes = go_on(
