@@ -5,12 +5,12 @@ round of boosting is a few milliseconds, with a dozen loops that threads can sha
 called for each of them: while a fit goes on they look at a ``board`` for what there is to do, and
 never need the interpreter. Whoever has a loop to share, the leader, writes it on the board and
 takes part in it. No thread counts on another: tasks are taken one by one, and the leader waits for
-those only that were taken.
+those only that were taken. Each thread begins with tasks of its own, the same ones from loop to
+loop, as what it has read or written last is nearest to it.
 """
 
 import platform
 import sys
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,12 @@ from steadyboost.trees.jit import plain, standing
 
 LINE = 8  # numbers in a line of the cache
 
-# Places on a board. A ticket is the number of the loop, and in its lower half how many of its tasks
-# are left: whoever takes one can only take it from the loop that is described.
-TICKET, DONE, CALL = 0, LINE, 2 * LINE
-ENTRY, ARGUMENTS, N_TASKS = 3 * LINE, 3 * LINE + 1, 3 * LINE + 2
-SIZE = 4 * LINE
+# Places on a board, and behind them a ticket for each thread: the number of the loop, and in its
+# lower half how many of the thread's tasks are left. Whoever takes one can only take it from the
+# loop that is described.
+DONE, CALL, LOOP = 0, LINE, 2 * LINE
+ENTRY, ARGUMENTS, N_TASKS, N_THREADS = range(LOOP, LOOP + 4)
+TICKETS = 3 * LINE
 
 LEFT = 0xFFFFFFFF
 LOOKS = 64  # in vain, after which another thread may have the processor
@@ -37,12 +38,13 @@ NAP = 50  # microseconds
 _NUMBER = ir.IntType(64)
 
 
-@dataclass(frozen=True, eq=False)
 class Crew:
     """A board, and how many threads look at it, the one that leads among them."""
 
-    n_threads: int
-    board: np.ndarray = field(default_factory=lambda: np.zeros(SIZE, dtype=np.int64))
+    def __init__(self, n_threads: int) -> None:
+        self.n_threads = n_threads
+        self.board = np.zeros(TICKETS + n_threads * LINE, dtype=np.int64)
+        self.board[N_THREADS] = n_threads
 
 
 def _pointer(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -189,26 +191,40 @@ def _call(_: Any, entry: Any, place: Any, task: Any, who: Any) -> Any:
 
 
 @plain
-def _take_part(board, who):
-    """Do tasks while there are any; whether there was one."""
-    found = False
+def _take_from(board, whose, who):
+    """Do tasks of a thread while there are any; whether there was one."""
+    found, n_threads, place = False, board[N_THREADS], TICKETS + whose * LINE
     while True:
-        ticket = read(board, TICKET)
+        ticket = read(board, place)
         left = ticket & LEFT
         if left == 0:
             return found
-        if _swap(board, TICKET, ticket, ticket - 1):
+        if _swap(board, place, ticket, ticket - 1):
             found = True
-            _call(board[ENTRY], board[ARGUMENTS], board[N_TASKS] - left, who)
+            task = board[N_TASKS] * (whose + 1) // n_threads - left
+            _call(board[ENTRY], board[ARGUMENTS], task, who)
             add(board, DONE, 1)
+
+
+@plain
+def _take_part(board, who):
+    """Do own tasks, then those that others leave; whether there was one."""
+    found, n_threads = False, board[N_THREADS]
+    for k in range(n_threads):
+        found |= _take_from(board, (who + k) % n_threads, who)
+    return found
 
 
 @plain
 def _lead(board, n_tasks, entry, place):
     """Have all tasks of a loop done."""
+    n_threads = board[N_THREADS]
     board[ENTRY], board[ARGUMENTS], board[N_TASKS] = entry, place, n_tasks
     write(board, DONE, 0)
-    write(board, TICKET, (((read(board, TICKET) >> 32) + 1) << 32) | n_tasks)
+    for who in range(n_threads):
+        n_own = n_tasks * (who + 1) // n_threads - n_tasks * who // n_threads
+        ticket = TICKETS + who * LINE
+        write(board, ticket, (((read(board, ticket) >> 32) + 1) << 32) | n_own)
     _take_part(board, np.int64(0))
     looks = np.int64(0)
     while read(board, DONE) < n_tasks:

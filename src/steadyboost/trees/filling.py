@@ -7,13 +7,13 @@ from functools import partial
 
 import numpy as np
 
-from steadyboost.trees.crew import LINE
 from steadyboost.trees.histogram import (
     BLOCK,
     add_dense,
     add_labels,
     add_row,
     label_stride,
+    n_threads_of,
     turn,
     turns_pay,
 )
@@ -46,7 +46,7 @@ def gather_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int) -> tuple
 def add_rows(bins, sums, rows, spans, n_rows, taken, n_channels, room, hist):
     """Add dense rows to a histogram: ``n_rows`` or so, those of the ``spans`` of a list.
 
-    ``taken``, two numbers, is where threads that share them count which ones they have taken.
+    ``taken``: where threads that share them count which ones they have taken, see ``next_of``.
     """
     packed, features, layout, joint = bins
     offsets = layout[0]
@@ -84,7 +84,7 @@ def add_rows(bins, sums, rows, spans, n_rows, taken, n_channels, room, hist):
                 turn(into, 0, n_bins, label_stride(n_bins), width, out)
         if len(sums) == 4:
             labels, added, width, out = sums[0], sums[1], n_channels, hist
-            place += LINE
+            place += n_threads_of(taken)
 
 
 @partial(shared, inside=plain)

@@ -202,11 +202,31 @@ def add_row(sums, row, cell, n_channels, hist, counts):
 
 
 @inlined
-def next_of(taken, place, segment):
-    """The next segment of rows; where threads share them, the next that none has taken."""
+def n_threads_of(taken):
+    return 1 if taken is None else len(taken[0]) // (2 * LINE)
+
+
+@plain
+def _take_segment(taken, own, place, n):
+    """The next of the own segments, else of those that others leave; n if none is left."""
+    n_threads = len(taken) // (2 * LINE)
+    for k in range(n_threads):
+        whose = (own + k) % n_threads
+        segment = n * whose // n_threads + add(taken, (place + whose) * LINE, 1)
+        if segment < n * (whose + 1) // n_threads:
+            return segment
+    return n
+
+
+@inlined
+def next_of(taken, place, n, segment):
+    """The next of n segments of rows; where threads share them, the next that none has taken.
+
+    ``taken`` is what they count by, room for counting twice, and the number of the own thread.
+    """
     if taken is None:
         return segment + 1
-    return add(taken, place, 1)
+    return _take_segment(taken[0], taken[1], place, n)
 
 
 @plain
@@ -222,7 +242,7 @@ def add_labels(
     at_once = len(features) == 4 and features[0] & 3 == 0 and features[3] - features[0] == 3
     at_once = at_once and strides[0] == np.uint64(1)
     words, own_labels, own_weights = room[1], room[2], room[3]
-    segment = next_of(taken, place, np.int64(-1))
+    segment = next_of(taken, place, len(spans), np.int64(-1))
     while segment < len(spans):
         end = spans[segment, 1]
         for start in range(spans[segment, 0], end, BLOCK):
@@ -255,7 +275,7 @@ def add_labels(
                     group_words, features, at, block_labels, block_weights, m, offsets, strides,
                     hist,
                 )  # fmt: skip
-        segment = next_of(taken, place, segment)
+        segment = next_of(taken, place, len(spans), segment)
 
 
 @plain
@@ -315,11 +335,11 @@ def _add_vectors(packed, features, offsets, rows, channels, words, hist):
 @plain
 def add_dense(packed, features, offsets, rows, spans, taken, channels, room, hist):
     """Add rows that have a vector of channels each."""
-    segment = next_of(taken, 0, np.int64(-1))
+    segment = next_of(taken, 0, len(spans), np.int64(-1))
     while segment < len(spans):
         own = rows[spans[segment, 0] : spans[segment, 1]]
         if channels.shape[1] == 2:
             _add_by_pairs(packed, features, offsets, own, channels, room, hist)
         else:
             _add_vectors(packed, features, offsets, own, channels, room[1], hist)
-        segment = next_of(taken, 0, segment)
+        segment = next_of(taken, 0, len(spans), segment)

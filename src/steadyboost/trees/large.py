@@ -68,7 +68,7 @@ def adding_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int, crew: Cr
         cuts_of(bins[1]),
         for_each(crew, gather_room(bins, sums, n_rows, n_channels)),
         np.empty((crew.n_threads, 0 if wide else n_cells), dtype=np.int64),
-        np.zeros(2 * LINE, dtype=np.int64),
+        np.zeros(2 * crew.n_threads * LINE, dtype=np.int64),
         (np.empty(n_gathered, dtype=np.int32), np.empty(n_gathered, dtype=np.int64)),
     )
 
@@ -145,7 +145,7 @@ def _add_segments(task, who, args):
     bins, sums, rows, spans, n_rows, taken, n_channels, room, hists = args
     own = (room[0][task], room[1][task], room[2][task], room[3][task], room[4][task])
     hists[task, :] = 0
-    add_rows(bins, sums, rows, spans, n_rows, taken, n_channels, own, hists[task])
+    add_rows(bins, sums, rows, spans, n_rows, (taken, task), n_channels, own, hists[task])
 
 
 @plain
@@ -175,7 +175,7 @@ def add_shared(adding, bins, sums, rows, spans, n_rows, anew, n_channels, hist):
                 (bins, cuts, rows, spans, gathered, room, n_rows, anew, n_channels, hist),
             )  # fmt: skip
         return
-    taken[0], taken[LINE] = 0, 0
+    taken[:] = 0
     each = n_rows // len(hists)
     share_out(
         board, len(hists), _add_segments,
