@@ -9,7 +9,6 @@ from sklearn import datasets
 
 from steadyboost.learners.prepare import Binner
 from steadyboost.trees.binned import Binned
-from steadyboost.trees.sharded import one_by_one
 from steadyboost.trees.sums import Sums
 from steadyboost.trees.tree import GrownTree, Growth, grow_tree
 
@@ -134,9 +133,10 @@ def assert_identical(tree, other):
         np.testing.assert_array_equal(getattr(tree, field.name), getattr(other, field.name))
 
 
-def assert_threads_do_not_matter(binned, sums, growth, n_threads, run=one_by_one, **restrict):
+def assert_threads_do_not_matter(binned, sums, growth, threads, **restrict):
+    """``threads`` is what ``grow_tree`` is told of them."""
     tree, leaf = grow_tree(binned, sums, growth, **restrict)
-    other, other_leaf = grow_tree(binned, sums, growth, n_shards=n_threads, run=run, **restrict)
+    other, other_leaf = grow_tree(binned, sums, growth, **threads, **restrict)
     assert_identical(other, tree)
     np.testing.assert_array_equal(other_leaf, leaf)
 

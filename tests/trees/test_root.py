@@ -11,6 +11,7 @@ from reference.tree_cases import assert_identical, pack, random_columns, related
 from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.core.workers import Workers
 from steadyboost.learners import tree as learner
+from steadyboost.trees.crew import Crew
 from steadyboost.trees.root import RootSums
 from steadyboost.trees.sums import Space, Sums
 from steadyboost.trees.tree import Growth, grow_tree
@@ -37,20 +38,25 @@ def assert_as_if_new(found, binned, labels, weights):
 
 @pytest.fixture(autouse=True)
 def no_data_are_small(monkeypatch):
-    for module in ("root", "tree"):
-        monkeypatch.setattr(f"steadyboost.trees.{module}.SMALL", 0)
+    monkeypatch.setattr("steadyboost.trees.tree.SMALL", 0)
+    monkeypatch.setattr("steadyboost.trees.large.SOLO_CELLS", 0)
     monkeypatch.setattr(learner, "CELLS_PER_WORD", np.inf)
 
 
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-@given(st.integers(0, 2**32), st.integers(1, 400), st.integers(1, 3), st.floats(0, 1))
-def test_weights_that_move_are_added_up(seed, n_rows, n_parts, share):
+@given(
+    st.integers(0, 2**32), st.integers(1, 400), st.integers(1, 3), st.floats(0, 1), st.booleans()
+)
+def test_weights_that_move_are_added_up(seed, n_rows, n_threads, share, by_columns):
     rng, binned, labels = made_up(seed, n_rows)
+    crew, space = Crew(n_threads) if n_threads > 1 else None, Space()
     root, weights = RootSums(binned), rng.dirichlet(np.ones(n_rows))
     for _ in range(4):
-        found = root.set(labels, weights, N_LABELS, space=Space(), n_parts=n_parts, **KNOWN)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr("steadyboost.trees.large.COLUMNS", 1 if by_columns else 10**9)
+            found = root.set(labels, weights, N_LABELS, space=space, crew=crew, **KNOWN)
         assert_as_if_new(found, binned, labels, weights)
         weights = np.where(rng.random(n_rows) < share, weights * rng.random(n_rows), weights)
 
@@ -63,11 +69,11 @@ def test_other_labels_start_afresh():
         assert_as_if_new(found, binned, own, weights)
 
 
-@pytest.mark.parametrize("n_shards", [1, 2])
+@pytest.mark.parametrize("options", [{}, {"n_shards": 2}, {"crew": Crew(2)}])
 @pytest.mark.parametrize("limits", [{"max_depth": 3}, {"max_leaf_nodes": 6}, {}])
-def test_trees_are_the_same_again_and_again(n_shards, limits):
+def test_trees_are_the_same_again_and_again(options, limits):
     rng, binned, labels = made_up(1)
-    root, growth, options = RootSums(binned), Growth(**limits), {"n_shards": n_shards}
+    root, growth = RootSums(binned), Growth(**limits)
     for _ in range(3):
         weights = rng.dirichlet(np.ones(500))
         kept = root.set(labels, weights, N_LABELS, space=Space(), **KNOWN)
@@ -110,7 +116,6 @@ def test_models_are_the_same(booster, params, monkeypatch):
         model = booster(estimator=Tree(max_depth=3), n_estimators=25, random_state=0)
         return model.set_params(**params).fit(X, Y)
 
-    monkeypatch.setattr(learner, "MANY_ROWS", 0)
     assert_same_model(fitted(10**9), fitted(0), X)
 
 
@@ -121,7 +126,7 @@ def test_rounds_add_up_the_smaller_part_only(monkeypatch):
     class Watched(RootSums):
         def set(self, *args, **options):
             sums = super().set(*args, **options)
-            moved.append(np.count_nonzero(self.moved) / len(self.moved))
+            moved.append(np.count_nonzero(self.arrays[1]) / len(self.labels))
             return sums
 
     monkeypatch.setattr(learner, "RootSums", Watched)
@@ -142,6 +147,6 @@ def test_threads_add_up_parts_of_the_rows():
     rng, binned, labels = made_up(3)
     weights = rng.dirichlet(np.ones(500))
     with Workers(2) as threads:
-        options = {"space": Space(), "n_parts": 2, "run": threads.run}
+        options = {"space": Space(), "crew": threads.crew}
         found = RootSums(binned).set(labels, weights, N_LABELS, **KNOWN, **options)
     assert_as_if_new(found, binned, labels, weights)

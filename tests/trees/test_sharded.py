@@ -29,10 +29,10 @@ from steadyboost.trees.tree import CRITERIA, GrownTree, Growth, grow_tree
 @pytest.fixture(autouse=True)
 def always_shard(monkeypatch):
     monkeypatch.setattr(module, "SMALL", 0)
-    monkeypatch.setattr("steadyboost.trees.together.COLUMNS", 10**9)
 
 
 made_up = partial(tree_cases.made_up, gappy=2, categorical=2, n_bins=12)
+THREE = {"n_shards": 3}
 
 
 @pytest.mark.parametrize("n_shards", [1, 2, 3, 7])
@@ -40,7 +40,7 @@ made_up = partial(tree_cases.made_up, gappy=2, categorical=2, n_bins=12)
 @pytest.mark.parametrize("criterion", CRITERIA)
 def test_shards_grow_the_tree_of_all_rows(criterion, limits, n_shards):
     binned, sums = made_up(criterion)
-    assert_threads_do_not_matter(binned, sums, growth_of(criterion, limits), n_shards)
+    assert_threads_do_not_matter(binned, sums, growth_of(criterion, limits), {"n_shards": n_shards})
 
 
 @pytest.mark.parametrize("n_shards", [2, 3, 7])
@@ -49,9 +49,8 @@ def test_shards_grow_the_tree_of_all_rows(criterion, limits, n_shards):
 def test_shards_grow_the_tree_of_all_rows_on_real_data(name, limits, n_shards):
     _, binned, labels, n_labels = real(name)
     weights = np.random.default_rng(1).exponential(size=len(labels))
-    assert_threads_do_not_matter(
-        binned, Sums.of_labels(labels, weights, n_labels), growth_of("gini", limits), n_shards
-    )
+    sums, shards = Sums.of_labels(labels, weights, n_labels), {"n_shards": n_shards}
+    assert_threads_do_not_matter(binned, sums, growth_of("gini", limits), shards)
 
 
 @pytest.mark.parametrize("criterion", CRITERIA)
@@ -59,13 +58,13 @@ def test_shards_of_some_rows_and_features_grow_the_same_tree(criterion):
     binned, sums = made_up(criterion)
     rows, features = np.arange(0, 300, 2), np.array([0, 1, 4, 6])
     assert_threads_do_not_matter(
-        binned, sums, growth_of(criterion, "samples"), 3, rows=rows, features=features
+        binned, sums, growth_of(criterion, "samples"), THREE, rows=rows, features=features
     )
 
 
 def test_more_shards_than_rows_and_features_grow_the_same_tree():
     binned, sums = made_up("gini", n_rows=5)
-    assert_threads_do_not_matter(binned, sums, Growth(), 12)
+    assert_threads_do_not_matter(binned, sums, Growth(), {"n_shards": 12})
 
 
 @pytest.mark.parametrize("limits", ["depth", "leaves", "none"])
@@ -73,9 +72,8 @@ def test_more_shards_than_rows_and_features_grow_the_same_tree():
 def test_threads_do_not_change_the_tree(limits, n_threads):
     binned, sums = made_up("gini", n_rows=2000)
     with ThreadPoolExecutor(n_threads) as pool:
-        assert_threads_do_not_matter(
-            binned, sums, growth_of("gini", limits), n_threads, lambda f, x: list(pool.map(f, x))
-        )
+        shards = {"n_shards": n_threads, "run": lambda f, x: list(pool.map(f, x))}
+        assert_threads_do_not_matter(binned, sums, growth_of("gini", limits), shards)
 
 
 def test_a_level_takes_two_calls_per_shard():
@@ -141,4 +139,4 @@ def test_shards_that_cannot_split_stay_one_leaf(labels):
     rng = np.random.default_rng(2)
     column = random_columns(rng, 4, numeric=1, gappy=0, n_bins=1)
     sums = Sums.of_labels(np.array(labels, dtype=np.int32), np.ones(4), 2)
-    assert_threads_do_not_matter(pack(column), sums, Growth(), 2)
+    assert_threads_do_not_matter(pack(column), sums, Growth(), {"n_shards": 2})

@@ -120,9 +120,7 @@ def _error_of_block(block, who, args):
 
 @standing
 def _weighted_errors(weights, votes, targets, bounds, beside, out, board):
-    share_out(
-        board, len(out), _error_of_block, (weights, votes, targets, bounds, beside, out)
-    )
+    share_out(board, len(out), _error_of_block, (weights, votes, targets, bounds, beside, out))
 
 
 def weighted_errors(

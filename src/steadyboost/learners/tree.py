@@ -15,7 +15,7 @@ from steadyboost.trees.binned import Binned
 from steadyboost.trees.many import grow_many
 from steadyboost.trees.root import RootSums
 from steadyboost.trees.sums import Space, Sums
-from steadyboost.trees.tree import SMALL, Growth, grow_tree
+from steadyboost.trees.tree import Growth, grow_tree, is_large
 
 FEW_ROWS = 0.5  # share of the rows below which the others are left out
 SAMPLE_ROWS = 512
@@ -137,8 +137,7 @@ class Tree(BaseEstimator):
         known = question.total is not None and rows is None
         rows = weighing(weights) if rows is None else rows
         growth, space = self.growth(), data.once(make_space)
-        large = isinstance(data.binned, Binned) and data.binned.packed.size >= SMALL // 4
-        crew = threads.crew if large else None
+        crew = threads.crew if is_large(data.binned, *data.binned.shape) else None
         if question.edges is None:
             labelled = question.targets, weights, question.n_answers
             total, whole = question.total, question.whole

@@ -54,6 +54,7 @@ def add_rows(bins, sums, rows, spans, n_rows, taken, n_channels, room, hist):
     columns, own_offsets = features, offsets
     if joined:
         packed, columns, own_offsets, _ = joint
+    place = np.int64(0)  # where to count: rows are gone through twice at the most
     if len(sums) == 3:
         into = hist
         if joined:
@@ -62,8 +63,9 @@ def add_rows(bins, sums, rows, spans, n_rows, taken, n_channels, room, hist):
         add_dense(packed, columns, own_offsets, rows, spans, taken, sums[0], room, into)
         if joined:
             add_vectors(joint, into, offsets, n_channels, hist)
+        place += n_threads_of(taken)
     labels, added = sums[-1], sums[-2]
-    width, place, out = np.int64(1), np.int64(0), hist[offsets[-1] * n_channels :]
+    width, out = np.int64(1), hist[offsets[-1] * n_channels :]
     for _ in range(len(sums) - 2):  # counts, then weights: one call, lest it be compiled twice
         if len(added) > 0:
             n_bins = own_offsets[-1]

@@ -267,9 +267,7 @@ def _send(
         slot = crew[1][0]
         state[SHARED] = slot[node] >= 0
         if state[SHARED]:
-            return send_large(
-                bins, node, left, rows, scratch, at_limit, tree, span, crew, state
-            )
+            return send_large(bins, node, left, rows, scratch, at_limit, tree, span, crew, state)
         slot[left], slot[left + 1] = -1, -1
     return send_rows(
         bins, node, left, rows, scratch, at_limit, tree, span, node_of_row, goes_left, state

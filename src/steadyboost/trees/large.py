@@ -167,9 +167,7 @@ def add_shared(adding, bins, sums, rows, spans, n_rows, anew, n_channels, hist):
     board, _, cuts, room, hists, taken, gathered = adding
     if hists.shape[1] == 0:
         if len(sums) == 4:  # known when this is compiled
-            share_out(
-                board, len(spans), _gather_segment, (rows, spans, sums[0], sums[1], gathered)
-            )
+            share_out(board, len(spans), _gather_segment, (rows, spans, sums[0], sums[1], gathered))
             share_out(
                 board, len(cuts) - 1, _add_columns,
                 (bins, cuts, rows, spans, gathered, room, n_rows, anew, n_channels, hist),
@@ -201,9 +199,7 @@ def _subtract_cells(part, who, args):
 @plain
 def subtract_shared(parent, child, out, crew):
     """As ``subtract``."""
-    share_out(
-        crew[0][0], (len(out) + CELLS - 1) // CELLS, _subtract_cells, (parent, child, out)
-    )
+    share_out(crew[0][0], (len(out) + CELLS - 1) // CELLS, _subtract_cells, (parent, child, out))
 
 
 @plain

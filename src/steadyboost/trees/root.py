@@ -15,7 +15,6 @@ from steadyboost.trees.histogram import FIXED_ROWS, factors
 from steadyboost.trees.jit import plain, standing
 from steadyboost.trees.large import add_shared, adding_room
 from steadyboost.trees.sums import Space, Sums, units_of
-from steadyboost.trees.tree import SMALL
 
 
 @plain
@@ -96,8 +95,6 @@ class RootSums:
         """As :meth:`Sums.of_labels`; other labels than last time start afresh."""
         if labels is not self.labels:
             self._start(labels, n_labels)
-        if self.binned.n_read(*self.binned.shape) < SMALL:
-            crew = None
         bounds, spans, room, adding = space.once(
             "adding", self, (crew, n_labels), lambda: self._make_room(crew)
         )

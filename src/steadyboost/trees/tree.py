@@ -112,6 +112,11 @@ class GrownTree:
         return out
 
 
+def is_large(binned: BinnedRows, n_rows: int, n_features: int) -> bool:
+    """Whether a second thread gains more than it costs."""
+    return binned.n_read(n_rows, n_features) >= SMALL
+
+
 def made_anew(name: str, of: Any, key: tuple, make: Callable[[], Room]) -> Room:
     """As :meth:`Space.once`, for what is of no use again."""
     return make()
@@ -219,7 +224,7 @@ def grow_tree(
     counts = growth.min_samples_leaf > 1
     bins = binned.bins(features, sums.n_channels)
     n_cells = n_shards * int(binned.offsets[-1]) * (sums.n_channels + counts)
-    if binned.n_read(n_used, len(bins[1])) < SMALL:
+    if not is_large(binned, n_used, len(bins[1])):
         n_shards, crew = 1, None
     elif len(bins) == 5 or meet is not None:
         crew = None

@@ -1,0 +1,108 @@
+"""Loops that threads share do each task once, whoever comes and whenever."""
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from steadyboost.core.workers import Workers
+from steadyboost.trees.crew import CALL, Crew, serve, share_out
+from steadyboost.trees.jit import plain, standing
+
+
+@plain
+def _add_one(task, who, args):
+    counts, by_whom = args
+    counts[task] += 1
+    by_whom[task] = who
+
+
+@standing
+def share_often(board, counts, by_whom, n_times):
+    for _ in range(n_times):
+        share_out(board, len(counts), _add_one, (counts, by_whom))
+
+
+@plain
+def _wait(task, who, args):
+    """Take some time."""
+    for _ in range(100_000):
+        args[task] = np.sqrt(args[task] + 1)
+
+
+@standing
+def share_slowly(board, values):
+    share_out(board, len(values), _wait, values)
+
+
+@pytest.mark.parametrize("n_tasks", [0, 1, 2, 3, 17])
+@pytest.mark.parametrize("n_threads", [None, 1, 2, 3, 8])
+def test_whoever_leads_does_what_nobody_else_does(n_threads, n_tasks):
+    counts, by_whom = np.zeros(n_tasks), np.full(n_tasks, -1)
+    share_often(None if n_threads is None else Crew(n_threads).board, counts, by_whom, 5)
+    assert (counts == 5).all()
+    assert (by_whom == 0).all()
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 8])
+def test_each_task_is_done_once(n_threads):
+    with Workers(n_threads) as workers:
+        for n_tasks in (1, 5, 64):
+            counts, by_whom = np.zeros(n_tasks), np.empty(n_tasks)
+            share_often(workers.crew.board, counts, by_whom, 3000)
+            assert (counts == 3000).all()
+
+
+def test_other_threads_take_part():
+    with Workers(2) as workers:
+        board = workers.crew.board
+        for _ in range(200):  # until the other one is there
+            counts, by_whom = np.zeros(8), np.empty(8)
+            share_slowly(board, np.ones(8))
+            share_often(board, counts, by_whom, 20)
+            if set(by_whom) == {0, 1}:
+                break
+    assert set(by_whom) == {0, 1}
+
+
+def test_threads_come_back_when_they_are_called():
+    crew = Crew(2)
+    thread = threading.Thread(target=serve, args=(crew.board, 1, 0))
+    thread.start()
+    time.sleep(0.05)  # long enough for it to sleep
+    assert thread.is_alive()
+    crew.board[CALL] = 1
+    thread.join(timeout=5)
+    assert not thread.is_alive()
+    serve(crew.board, 1, 0)  # a call that is over: at once back
+
+
+def test_threads_run_other_things_in_between():
+    with Workers(3) as workers:
+        for k in range(20):
+            counts, by_whom = np.zeros(9), np.empty(9)
+            share_often(workers.crew.board, counts, by_whom, 10)
+            assert (counts == 10).all()
+            assert workers.run(lambda x: x + k, range(50)) == list(range(k, 50 + k))
+
+
+def test_one_thread_leads():
+    with Workers(2) as workers:
+        found = []
+        thread = threading.Thread(target=lambda: found.append(workers.crew))
+        thread.start()
+        thread.join()
+        assert found == [None]
+        assert workers.crew is not None
+    assert workers.crew is None
+    with Workers(1) as alone:
+        assert alone.crew is None
+
+
+def test_no_thread_is_left():
+    before = threading.active_count()
+    with Workers(4) as workers:
+        share_slowly(workers.crew.board, np.ones(16))
+        assert threading.active_count() == before + 3
+    assert threading.active_count() == before
