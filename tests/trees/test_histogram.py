@@ -8,7 +8,8 @@ from reference.histograms import by_numpy, row_vectors
 from reference.tree_cases import pack, random_columns, sums_for
 
 from steadyboost.trees.filling import fill_histogram, subtract
-from steadyboost.trees.histogram import BLOCK, LANES, sum_labels, to_fixed_point
+from steadyboost.trees.fixed_point import LANES, sum_labels, to_fixed_point
+from steadyboost.trees.histogram import BLOCK
 from steadyboost.trees.sums import Sums
 
 WHOLE = 2**60

@@ -21,7 +21,7 @@ from reference.tree_cases import (
 
 from steadyboost import AdaBoostM2Classifier, SAMMEClassifier, Tree
 from steadyboost.core.workers import Workers
-from steadyboost.trees import large, tree
+from steadyboost.trees import adding, large, tree
 from steadyboost.trees.crew import Crew
 from steadyboost.trees.sums import Space, Sums
 from steadyboost.trees.tree import CRITERIA, Growth, grow_tree
@@ -38,7 +38,7 @@ def always_share(monkeypatch):
 
 @pytest.fixture(params=[1, MANY], ids=["by columns", "by rows"])
 def columns(request, monkeypatch):
-    monkeypatch.setattr(large, "COLUMNS", request.param)
+    monkeypatch.setattr(adding, "COLUMNS", request.param)
 
 
 made_up = partial(tree_cases.made_up, numeric=9, gappy=3, categorical=3, n_bins=40)
@@ -85,7 +85,7 @@ def test_threads_that_run_side_by_side_grow_the_tree_of_one(
 ):
     binned, sums = made_up(criterion, seed, n_rows=700)
     with pytest.MonkeyPatch.context() as patched, Workers(n_threads) as workers:
-        patched.setattr(large, "COLUMNS", least)
+        patched.setattr(adding, "COLUMNS", least)
         threads = {"crew": workers.crew}
         assert_threads_do_not_matter(binned, sums, growth_of(criterion, limits), threads)
 

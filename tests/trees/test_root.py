@@ -55,7 +55,7 @@ def test_weights_that_move_are_added_up(seed, n_rows, n_threads, share, by_colum
     root, weights = RootSums(binned), rng.dirichlet(np.ones(n_rows))
     for _ in range(4):
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("steadyboost.trees.large.COLUMNS", 1 if by_columns else 10**9)
+            patched.setattr("steadyboost.trees.adding.COLUMNS", 1 if by_columns else 10**9)
             found = root.set(labels, weights, N_LABELS, space=space, crew=crew, **KNOWN)
         assert_as_if_new(found, binned, labels, weights)
         weights = np.where(rng.random(n_rows) < share, weights * rng.random(n_rows), weights)

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from reference import tree as twin
 from reference.tree_cases import bins_in, pack, random_columns, sums_for
 
+from steadyboost.trees.criteria import gain_of
 from steadyboost.trees.filling import fill_histogram
-from steadyboost.trees.splitting import SET_WORDS, best_split, gain_of
+from steadyboost.trees.splitting import SET_WORDS, best_split
 from steadyboost.trees.sums import Sums
 from steadyboost.trees.tree import CRITERIA
 

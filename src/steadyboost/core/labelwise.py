@@ -20,7 +20,7 @@ from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.many import Answers, answers_at_once
 from steadyboost.learners.tree import Tree
-from steadyboost.trees.histogram import rounded
+from steadyboost.trees.fixed_point import rounded
 from steadyboost.trees.jit import inner, kernel
 from steadyboost.trees.sharded import add_up
 from steadyboost.trees.sums import parts

@@ -3,7 +3,7 @@
 import numpy as np
 
 from steadyboost.learners.base import Data, Pieces, Threads, sums_before
-from steadyboost.trees.histogram import rounded
+from steadyboost.trees.fixed_point import rounded
 from steadyboost.trees.sharded import add_up
 
 

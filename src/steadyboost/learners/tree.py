@@ -12,6 +12,7 @@ from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.pieces import sample, sum_all
 from steadyboost.learners.tree_answer import TreeAnswer, answer_by
 from steadyboost.trees.binned import Binned
+from steadyboost.trees.crew import Crew
 from steadyboost.trees.many import grow_many
 from steadyboost.trees.root import RootSums
 from steadyboost.trees.sums import Space, Sums
@@ -33,6 +34,12 @@ def make_root(data: Data) -> RootSums:
     """Kept from round to round as well."""
     assert data.binned is not None
     return RootSums(data.binned)
+
+
+def crew_for(data: Data, threads: Threads) -> Crew | None:
+    """Threads that share the loops of compiled code, where data are large."""
+    assert data.binned is not None
+    return threads.crew if is_large(data.binned, *data.binned.shape) else None
 
 
 def weighing(weights: np.ndarray) -> np.ndarray | None:
@@ -134,25 +141,25 @@ class Tree(BaseEstimator):
         assert data.binned is not None
         weights = question.weights if counts is None else counts.astype(float)
         rows, features = self._draw(data, counts, seed, threads)
-        known = question.total is not None and rows is None
+        drawn = rows is not None
         rows = weighing(weights) if rows is None else rows
         growth, space = self.growth(), data.once(make_space)
-        crew = threads.crew if is_large(data.binned, *data.binned.shape) else None
         if question.edges is None:
             labelled = question.targets, weights, question.n_answers
             total, whole = question.total, question.whole
-            if not known:
+            if total is None or drawn:
                 total, whole = sum_all(data, weights, rows, threads), None
+            options: Any = {"total": total, "whole": whole, "space": space}
             if whole is not None and self._keeps_root(data, question.n_answers, rows, features):
                 root = data.once(make_root)
-                sums = root.set(*labelled, total=total, whole=whole, space=space, crew=crew)
+                sums = root.set(*labelled, crew=crew_for(data, threads), **options)
             else:
-                options: Any = {"total": total, "whole": whole, "run": threads.run}
-                sums = Sums.of_labels(*labelled, rows, space=space, **options)
+                sums = Sums.of_labels(*labelled, rows, run=threads.run, **options)
         else:
             growth = replace(growth, criterion=CRITERION[question.form])
             edges = question.edges if counts is None else question.edges * counts[:, None]
             sums = Sums.of_channels(edges, sum_all(data, np.abs(edges), None, threads))
+        crew = crew_for(data, threads)  # back, if others have asked for the threads
         tree, leaves = grow_tree(
             data.binned,
             sums,

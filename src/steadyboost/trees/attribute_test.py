@@ -13,8 +13,8 @@ import numpy as np
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.criteria import EDGE, ERROR, mass_of
 from steadyboost.trees.filling import fill_histogram
-from steadyboost.trees.grower import add_children
 from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.nodes import add_children
 from steadyboost.trees.room import empty_tree
 from steadyboost.trees.sharded import Run, one_by_one
 from steadyboost.trees.splitting import SET_WORDS

@@ -20,9 +20,11 @@ A *rule* is (criterion, min_mass, min_count) for the first three, which are of c
 (criterion, min_mass, min_count, l2) for the others, which kernels tell when they are compiled.
 """
 
+from functools import partial
+
 import numpy as np
 
-from steadyboost.trees.jit import plain
+from steadyboost.trees.jit import plain, shared
 
 GINI, ENTROPY, ERROR, EDGE, MAX_EDGE, NEWTON, NORM = range(7)
 TIE_SHARE = 1 / 1024
@@ -79,3 +81,16 @@ def score_of(sums, mass, rule):
     if len(rule) == 3:
         return _class_score(sums, mass, rule[0])
     return _channel_score(sums, rule[0], rule[3])
+
+
+@partial(shared, inside=plain)
+def gain_of(score, total, rule):
+    """Gain of a split over its node, -inf if too small to split.
+
+    An impure node may split without gain (as in XOR); edges and Newton sums must gain.
+    """
+    own = score_of(total, mass_of(total, rule[0]), rule)
+    least = 1e-12 * abs(own)
+    if len(rule) == 3:
+        least = -least - 1e-300
+    return score - own if score - own > least else -np.inf

@@ -24,7 +24,7 @@ from functools import partial
 import numpy as np
 
 from steadyboost.trees.compact import fill_compact, restore_bins
-from steadyboost.trees.criteria import EDGE
+from steadyboost.trees.criteria import gain_of
 from steadyboost.trees.filling import fill, fill_few, subtract
 from steadyboost.trees.jit import plain, shared, standing
 from steadyboost.trees.large import (
@@ -36,8 +36,9 @@ from steadyboost.trees.large import (
     send_large,
     subtract_shared,
 )
+from steadyboost.trees.nodes import add_children, may_split, next_open
 from steadyboost.trees.sending import list_all, send_rows
-from steadyboost.trees.splitting import find_split, gain_of
+from steadyboost.trees.splitting import find_split
 from steadyboost.trees.state import (
     FEW,
     FIRST,
@@ -69,46 +70,6 @@ def _begin(slot, free, span, state, crew):
         begin_large(crew, span[0, 1], state)
 
 
-@partial(shared, inside=plain)
-def may_split(total, depth, n_leaves, criterion, limits):
-    """Whether a node is worth a histogram: not at a limit, and not of one class."""
-    if depth >= limits[0] or n_leaves >= limits[1]:
-        return False
-    if criterion >= EDGE:
-        return True
-    n_present = 0
-    for c in range(len(total)):
-        n_present += total[c] > 0
-    return n_present > 1
-
-
-@plain
-def _next_open(open_nodes, n_open, gain, best_first):
-    """Take the node to split next off the list: the largest gain, or depth first."""
-    place = n_open - 1
-    if best_first:
-        for k in range(n_open):
-            better = gain[open_nodes[k]] > gain[open_nodes[place]]
-            tie = gain[open_nodes[k]] == gain[open_nodes[place]]
-            if better or (tie and open_nodes[k] < open_nodes[place]):
-                place = k
-    node = open_nodes[place]
-    open_nodes[place] = open_nodes[n_open - 1]
-    return node
-
-
-@partial(shared, inside=plain)
-def add_children(tree, node, left, left_sums):
-    """Write the children of a split node at places ``left`` and ``left + 1``."""
-    _, children, _, totals, _, depth = tree
-    for side in range(2):
-        child = left + side
-        children[node, side] = child
-        depth[child] = depth[node] + 1
-        for c in range(totals.shape[1]):
-            totals[child, c] = totals[node, c] - left_sums[c] if side else left_sums[c]
-
-
 @plain
 def _fill_leaves(bins, tree, n_nodes, span, rows, node_of_row, state, crew):
     """Write the leaves of rows where they have not been written yet.
@@ -138,21 +99,19 @@ def _take_slot(node, slot, free, state):
 
 @plain
 def _fill_node(bins, sums, rows, node, span, n_channels, gather, state, crew, hist):
-    if crew is not None:
-        if crew[1][0][node] >= 0:
-            n_rows = span[node, 1] - span[node, 0]
-            fill_large(bins, sums, rows, node, n_rows, n_channels, crew, hist)
-            return
+    if crew is not None and crew[1][0][node] >= 0:
+        n_rows = span[node, 1] - span[node, 0]
+        fill_large(bins, sums, rows, node, n_rows, n_channels, crew, hist)
+        return
     if not fill_few(bins, sums, rows[span[node, 0] : span[node, 1]], n_channels, hist):
         _fill(bins, sums, rows, span[node : node + 1], n_channels, gather, hist)
 
 
 @plain
 def _subtract_node(parent, child, out, state, crew):
-    if crew is not None:
-        if state[SHARED]:
-            subtract_shared(parent, child, out, crew)
-            return
+    if crew is not None and state[SHARED]:
+        subtract_shared(parent, child, out, crew)
+        return
     _subtract(parent, child, out)
 
 
@@ -201,7 +160,7 @@ def _search_node(bins, sums, rows, few, hist, compact, search, total, rule, left
 
 @plain
 def _search_together(bins, rule, limits, tree, nodes, pool, state, root, crew):
-    """As ``_search_new``, of a large root or the children of a large node, which have histograms."""
+    """As ``_search_new``, of a large root, or children of a large node that have histograms."""
     totals, first, n_leaves = tree[3], state[FIRST], state[N_LEAVES]
     last = state[N_NODES] - 1
     one = root if nodes[2][first] == ROOT else pool[nodes[2][first]]
@@ -280,7 +239,7 @@ def _split_next(
 ):
     """Split an open node."""
     left_sums, split_on, slot, open_nodes = nodes
-    node, first = _next_open(open_nodes, state[N_OPEN], tree[4], limits[2]), state[N_NODES]
+    node, first = next_open(open_nodes, state[N_OPEN], tree[4], limits[2]), state[N_NODES]
     tree[0][node] = split_on[node]
     _add_children(tree, node, first, left_sums[node])
     left_small = _send(

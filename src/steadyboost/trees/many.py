@@ -7,8 +7,8 @@ of them, with the kernels, and so the results, of :func:`~steadyboost.trees.tree
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.fixed_point import rounded, to_fixed_point
 from steadyboost.trees.grower import NARROW, go_on
-from steadyboost.trees.histogram import rounded, to_fixed_point
 from steadyboost.trees.jit import plain, standing
 from steadyboost.trees.prediction import CHUNK, find_places, scratch_for_places
 from steadyboost.trees.room import Room, empty_forest

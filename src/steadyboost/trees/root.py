@@ -8,12 +8,12 @@ to the bit as if all rows were.
 
 import numpy as np
 
+from steadyboost.trees.adding import add_shared, adding_room
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.crew import Crew, share_out
 from steadyboost.trees.filling import add_rows, gather_room
-from steadyboost.trees.histogram import FIXED_ROWS, factors
+from steadyboost.trees.fixed_point import FIXED_ROWS, factors
 from steadyboost.trees.jit import plain, standing
-from steadyboost.trees.large import add_shared, adding_room
 from steadyboost.trees.sums import Space, Sums, units_of
 
 
@@ -73,7 +73,7 @@ class RootSums:
         self.arrays = labels, moved, nothing, nothing.astype(np.int32)
 
     def _make_room(self, crew: Crew | None) -> tuple:
-        """Segments of the rows, and their ends; what adding them up takes, in one thread or more."""
+        """Segments of the rows, and of those that moved; what adding up takes, by one or more."""
         size = self.bins, self.arrays, len(self.labels), len(self.hist) // self.binned.offsets[-1]
         if crew is None:
             bounds = np.array([[0, len(self.labels)]])

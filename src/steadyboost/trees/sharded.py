@@ -18,11 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from steadyboost.trees.criteria import gain_of
 from steadyboost.trees.filling import fill_histogram
-from steadyboost.trees.grower import add_children, may_split
+from steadyboost.trees.nodes import add_children, may_split
 from steadyboost.trees.sending import count_left, partition, settle
 from steadyboost.trees.sparse_kernels import column_of
-from steadyboost.trees.splitting import SET_WORDS, best_split, gain_of
+from steadyboost.trees.splitting import SET_WORDS, best_split
 
 SAMPLE_ROWS = 256
 

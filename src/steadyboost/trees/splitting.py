@@ -1,7 +1,5 @@
 """The best split of a node, from its histogram."""
 
-from functools import partial
-
 import numpy as np
 
 from steadyboost.trees.categories import order_categories
@@ -15,7 +13,7 @@ from steadyboost.trees.criteria import (
     mass_of,
     score_of,
 )
-from steadyboost.trees.jit import inlined, inner, kernel, plain, shared
+from steadyboost.trees.jit import inlined, inner, kernel, plain
 
 SET_WORDS = 8  # 256 bits: one per bin
 
@@ -293,16 +291,3 @@ def find_split(hist, features, layout, total, rule, room, left_set, left_sums):
     if feature >= 0:
         complete(hist, feature, layout, total, rule[0], left_set, left_sums)
     return score, feature
-
-
-@partial(shared, inside=plain)
-def gain_of(score, total, rule):
-    """Gain of a split over its node, -inf if too small to split.
-
-    An impure node may split without gain (as in XOR); edges and Newton sums must gain.
-    """
-    own = score_of(total, mass_of(total, rule[0]), rule)
-    least = 1e-12 * abs(own)
-    if len(rule) == 3:
-        least = -least - 1e-300
-    return score - own if score - own > least else -np.inf

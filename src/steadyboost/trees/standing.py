@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.histogram import LANES, factors, sum_labels
+from steadyboost.trees.fixed_point import LANES, factors, sum_labels
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.joint import NOT_JOINED, Joint, pays, split_joint
 from steadyboost.trees.linesearch import rivals, stand

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from steadyboost.trees.histogram import (
+from steadyboost.trees.fixed_point import (
     LANES,
     absolute_total,
     fix_weights,

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from steadyboost.trees import criteria
+from steadyboost.trees.adding import adding_room
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.crew import Crew
 from steadyboost.trees.grower import NARROW, go_on
-from steadyboost.trees.large import adding_room
 from steadyboost.trees.prediction import apply, scratch_for_places
 from steadyboost.trees.room import Room, empty_tree
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth, add_up, one_by_one
