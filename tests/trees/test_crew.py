@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from steadyboost.core.workers import Workers
-from steadyboost.trees.crew import CALL, Crew, serve, share_out
-from steadyboost.trees.jit import plain, standing
+from steadyboost.trees.crew import CALL, Crew, serve, shared_loop
+from steadyboost.trees.jit import standing
 
 
-@plain
+@shared_loop
 def _add_one(task, who, args):
     counts, by_whom = args
     counts[task] += 1
@@ -21,10 +21,10 @@ def _add_one(task, who, args):
 @standing
 def share_often(board, counts, by_whom, n_times):
     for _ in range(n_times):
-        share_out(board, len(counts), _add_one, (counts, by_whom))
+        _add_one(board, len(counts), (counts, by_whom))
 
 
-@plain
+@shared_loop
 def _wait(task, who, args):
     """Take some time."""
     for _ in range(100_000):
@@ -33,7 +33,7 @@ def _wait(task, who, args):
 
 @standing
 def share_slowly(board, values):
-    share_out(board, len(values), _wait, values)
+    _wait(board, len(values), values)
 
 
 @pytest.mark.parametrize("n_tasks", [0, 1, 2, 3, 17])

@@ -6,8 +6,8 @@ at a time otherwise.
 
 import numpy as np
 
-from steadyboost.trees.crew import Crew, share_out
-from steadyboost.trees.jit import kernel, plain, standing
+from steadyboost.trees.crew import Crew, shared_loop
+from steadyboost.trees.jit import kernel, standing
 
 ROUNDING = 1e-12  # an edge below this is none
 PERFECT = 1e-12  # an error below this is rounding
@@ -35,8 +35,8 @@ def _add_to_own(points, votes, columns):
         columns[vote, np.uint64(i)] += points[vote]
 
 
-@plain
-def _follow_part(part, who, args):
+@shared_loop
+def _follow_parts(part, who, args):
     right, wrong, votes, y, weights = args
     at = slice(part * PART, part * PART + PART)
     named, own, values = votes[at], y[at], weights[at]
@@ -47,7 +47,7 @@ def _follow_part(part, who, args):
 @standing
 def _follow_votes(right, wrong, votes, y, weights, board):
     n_parts = (len(votes) + PART - 1) // PART
-    share_out(board, n_parts, _follow_part, (right, wrong, votes, y, weights))
+    _follow_parts(board, n_parts, (right, wrong, votes, y, weights))
 
 
 def follow_votes(
@@ -92,8 +92,8 @@ def add_votes(scores: np.ndarray, votes: np.ndarray, code: np.ndarray, step: flo
         (_add_either if len(table) == 2 else _add_table)(table, votes, scores.T)
 
 
-@plain
-def _error_of_block(block, who, args):
+@shared_loop
+def _add_errors(block, who, args):
     """Wrong weights are written down before they are added up: that takes no branch, which would
     often be taken in vain, as it cannot be foreseen which rows are wrong. Four sums, so that none
     waits for the last.
@@ -120,7 +120,7 @@ def _error_of_block(block, who, args):
 
 @standing
 def _weighted_errors(weights, votes, targets, bounds, beside, out, board):
-    share_out(board, len(out), _error_of_block, (weights, votes, targets, bounds, beside, out))
+    _add_errors(board, len(out), (weights, votes, targets, bounds, beside, out))
 
 
 def weighted_errors(

@@ -13,7 +13,7 @@ added up.
 
 import numpy as np
 
-from steadyboost.trees.crew import LINE, Crew, share_out
+from steadyboost.trees.crew import LINE, Crew, shared_loop
 from steadyboost.trees.filling import add_rows, gather_room
 from steadyboost.trees.histogram import (
     BLOCK,
@@ -63,14 +63,14 @@ def adding_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int, crew: Cr
     )
 
 
-@plain
-def _gather_segment(segment, who, args):
+@shared_loop
+def _gather_segments(segment, who, args):
     rows, spans, labels, weights, gathered = args
     at = slice(spans[segment, 0], spans[segment, 1])
     gather(rows[at], labels, weights, gathered[0][at], gathered[1][at])
 
 
-@plain
+@shared_loop
 def _add_columns(stretch, who, args):
     """Add all rows to the histogram of some features."""
     bins, cuts, rows, spans, gathered, room, n_rows, anew, n_channels, hist = args
@@ -101,7 +101,7 @@ def _add_columns(stretch, who, args):
         turn(by_label, first, end, stride, n_channels, hist)
 
 
-@plain
+@shared_loop
 def _add_segments(task, who, args):
     """Add rows, as many as others leave, to a histogram of their own."""
     bins, sums, rows, spans, n_rows, taken, n_channels, room, hists = args
@@ -110,7 +110,7 @@ def _add_segments(task, who, args):
     add_rows(bins, sums, rows, spans, n_rows, (taken, task), n_channels, own, hists[task])
 
 
-@plain
+@shared_loop
 def _add_cells(part, who, args):
     hists, anew, hist = args
     start = part * CELLS
@@ -129,16 +129,13 @@ def add_shared(adding, bins, sums, rows, spans, n_rows, anew, n_channels, hist):
     board, _, cuts, room, hists, taken, gathered = adding
     if hists.shape[1] == 0:
         if len(sums) == 4:  # known when this is compiled
-            share_out(board, len(spans), _gather_segment, (rows, spans, sums[0], sums[1], gathered))
-            share_out(
-                board, len(cuts) - 1, _add_columns,
-                (bins, cuts, rows, spans, gathered, room, n_rows, anew, n_channels, hist),
-            )  # fmt: skip
+            listed = rows, spans, sums[0], sums[1], gathered
+            _gather_segments(board, len(spans), listed)
+            by_columns = bins, cuts, rows, spans, gathered, room, n_rows, anew, n_channels, hist
+            _add_columns(board, len(cuts) - 1, by_columns)
         return
     taken[:] = 0
     each = n_rows // len(hists)
-    share_out(
-        board, len(hists), _add_segments,
-        (bins, sums, rows, spans, each, taken, n_channels, room, hists),
-    )  # fmt: skip
-    share_out(board, (len(hist) + CELLS - 1) // CELLS, _add_cells, (hists, anew, hist))
+    by_rows = bins, sums, rows, spans, each, taken, n_channels, room, hists
+    _add_segments(board, len(hists), by_rows)
+    _add_cells(board, (len(hist) + CELLS - 1) // CELLS, (hists, anew, hist))

@@ -154,33 +154,6 @@ def _stow(_: Any, arguments: Any) -> Any:
 
 
 @intrinsic
-def _entry_of(typing: Any, function: Any, arguments: Any) -> Any:
-    """The address of a function that reads such arguments, and calls the given one."""
-    call = function.get_call_type(typing, (types.int64, types.int64, arguments), {})
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        compiled = function.dispatcher.overloads[call.args]
-        context.add_linking_libs([compiled.library])
-        kind = ir.FunctionType(ir.VoidType(), [_NUMBER] * 3)
-        name = "entry." + compiled.fndesc.mangled_name
-        entry = cgutils.get_or_insert_function(builder.module, kind, name)
-        if entry.is_declaration:
-            inside = ir.IRBuilder(entry.append_basic_block())
-            place, task, who = entry.args
-            values = inside.load(
-                inside.inttoptr(place, context.get_value_type(arguments).as_pointer())
-            )
-            callee = context.declare_function(builder.module, compiled.fndesc)
-            context.call_conv.call_function(
-                inside, callee, compiled.fndesc.restype, call.args, (task, who, values)
-            )
-            inside.ret_void()
-        return builder.ptrtoint(entry, _NUMBER)
-
-    return types.int64(function, arguments), generate
-
-
-@intrinsic
 def _call(_: Any, entry: Any, place: Any, task: Any, who: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         kind = ir.FunctionType(ir.VoidType(), [_NUMBER] * 3).as_pointer()
@@ -234,17 +207,57 @@ def _lead(board, n_tasks, entry, place):
             _give_way()
 
 
-@plain
-def share_out(board, n_tasks, function, arguments):
-    """Call ``function(task, who, arguments)`` for each task, in any order.
+def _entry_of(function: Any) -> Any:
+    """The address of a function that reads arguments, and calls the given one with them."""
 
-    ``who`` is the number of the thread, 0 for the one that leads; ``board`` is None for one thread.
+    @intrinsic
+    def entry_of(typing: Any, arguments: Any) -> Any:
+        numbers = types.int64, types.int64
+        call = types.Dispatcher(function).get_call_type(typing, (*numbers, arguments), {})
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            compiled = function.overloads[call.args]
+            context.add_linking_libs([compiled.library])
+            kind = ir.FunctionType(ir.VoidType(), [_NUMBER] * 3)
+            name = "entry." + compiled.fndesc.mangled_name
+            entry = cgutils.get_or_insert_function(builder.module, kind, name)
+            if entry.is_declaration:
+                _write_entry(context, entry, compiled.fndesc, arguments)
+            return builder.ptrtoint(entry, _NUMBER)
+
+        return types.int64(arguments), generate
+
+    return entry_of
+
+
+def _write_entry(context: Any, entry: Any, called: Any, arguments: Any) -> None:
+    inside = ir.IRBuilder(entry.append_basic_block())
+    place, task, who = entry.args
+    pointer = inside.inttoptr(place, context.get_value_type(arguments).as_pointer())
+    values = task, who, inside.load(pointer)
+    callee = context.declare_function(entry.module, called)
+    context.call_conv.call_function(inside, callee, called.restype, called.argtypes, values)
+    inside.ret_void()
+
+
+def shared_loop(function: Any) -> Any:
+    """Make a loop, ``loop(board, n_tasks, arguments)``, of a function of one of its tasks.
+
+    It is called with the number of the task, in any order, the number of the thread that has taken
+    it, 0 for the one that leads, and the arguments; ``board`` is None for one thread.
     """
-    if board is None:
-        for task in range(n_tasks):
-            function(np.int64(task), np.int64(0), arguments)
-    else:
-        _lead(board, n_tasks, _entry_of(function, arguments), _stow(arguments))
+    one = plain(function)
+    entry_of = _entry_of(one)
+
+    @plain
+    def loop(board, n_tasks, arguments):
+        if board is None:
+            for task in range(n_tasks):
+                one(np.int64(task), np.int64(0), arguments)
+        else:
+            _lead(board, n_tasks, entry_of(arguments), _stow(arguments))
+
+    return loop
 
 
 @standing

@@ -15,7 +15,7 @@ copied to one list, behind all segments, and the thread that leads does the rest
 import numpy as np
 
 from steadyboost.trees.adding import CELLS, add_shared, for_each
-from steadyboost.trees.crew import Crew, share_out
+from steadyboost.trees.crew import Crew, shared_loop
 from steadyboost.trees.jit import plain
 from steadyboost.trees.sending import partition_with, settle_with, table_of_bins
 from steadyboost.trees.splitting import SET_WORDS, complete, find_best, search_room
@@ -59,7 +59,7 @@ def fill_large(bins, sums, rows, node, n_rows, n_channels, crew, hist):
     add_shared(adding, bins, sums, rows, spans[slot[node]], n_rows, np.int64(1), n_channels, hist)
 
 
-@plain
+@shared_loop
 def _subtract_cells(part, who, args):
     parent, child, out = args
     for cell in range(part * CELLS, min((part + 1) * CELLS, len(out))):
@@ -69,10 +69,10 @@ def _subtract_cells(part, who, args):
 @plain
 def subtract_shared(parent, child, out, crew):
     """As ``subtract``."""
-    share_out(crew[0][0], (len(out) + CELLS - 1) // CELLS, _subtract_cells, (parent, child, out))
+    _subtract_cells(crew[0][0], (len(out) + CELLS - 1) // CELLS, (parent, child, out))
 
 
-@plain
+@shared_loop
 def _search_columns(stretch, who, args):
     """The best splits of one node, or two, by some features."""
     bins, hists, totals, wanted, rule, cuts, offers, search = args
@@ -90,10 +90,8 @@ def _search_columns(stretch, who, args):
 def search_shared(bins, hists, totals, wanted, rule, crew):
     """Look for splits of one node or two, those that are ``wanted``: see ``best_offer``."""
     (board, _, cuts, _, _, _, _), _, _, offers, search = crew
-    share_out(
-        board, len(cuts) - 1, _search_columns,
-        (bins, hists, totals, wanted, rule, cuts, offers, search),
-    )  # fmt: skip
+    given = bins, hists, totals, wanted, rule, cuts, offers, search
+    _search_columns(board, len(cuts) - 1, given)
 
 
 @plain
@@ -111,9 +109,9 @@ def best_offer(k, bins, hist, total, rule, crew, left_set, left_sums):
     return scores[best, k], features[best, k]
 
 
-@plain
-def _send_segment(segment, who, args):
-    packed, feature, left_set, fresh, rows, scratch, spans, middle, tables = args
+@shared_loop
+def _send_segments(segment, who, args):
+    packed, (feature, left_set), fresh, rows, scratch, spans, middle, tables = args
     start, stop = spans[segment, 0], spans[segment, 1]
     middle[segment] = start + partition_with(
         packed, feature, left_set, start if fresh else np.int64(-1), rows[start:stop],
@@ -176,13 +174,9 @@ def send_large(bins, node, left, rows, scratch, at_limit, tree, span, crew, stat
     if at_limit:
         return False
     own = spans[slot[node]]
-    share_out(
-        adding[0], len(own), _send_segment,
-        (
-            bins[0], tree[0][node], tree[2][node], state[FRESH] > 0, rows, scratch, own, middle,
-            tables,
-        ),
-    )  # fmt: skip
+    split = tree[0][node], tree[2][node]
+    given = bins[0], split, state[FRESH] > 0, rows, scratch, own, middle, tables
+    _send_segments(adding[0], len(own), given)
     state[FRESH] = 0
     for segment in range(len(own)):
         total += middle[segment] - own[segment, 0]
@@ -191,8 +185,8 @@ def send_large(bins, node, left, rows, scratch, at_limit, tree, span, crew, stat
     return 2 * total <= n_rows
 
 
-@plain
-def _place_segment(segment, who, args):
+@shared_loop
+def _place_segments(segment, who, args):
     """Write the leaves of a segment's rows."""
     packed, rows, spans, slot, fresh, tree, n_nodes, node_of_row, tables = args
     if fresh:
@@ -214,10 +208,9 @@ def _place_segment(segment, who, args):
 def place_large(bins, rows, tree, n_nodes, span, node_of_row, crew, state):
     """Write the leaves of the rows that large nodes still have."""
     adding, (slot, spans, _), tables, _, _ = crew
-    share_out(
-        adding[0], spans.shape[1], _place_segment,
-        (bins[0], rows, spans, slot, state[FRESH] > 0, tree, n_nodes, node_of_row, tables),
-    )  # fmt: skip
+    fresh = state[FRESH] > 0
+    given = bins[0], rows, spans, slot, fresh, tree, n_nodes, node_of_row, tables
+    _place_segments(adding[0], spans.shape[1], given)
     state[FRESH] = 0
     for node in range(n_nodes):
         if slot[node] >= 0:

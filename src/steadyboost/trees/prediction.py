@@ -8,7 +8,7 @@ many rows at a time, without a branch.
 
 import numpy as np
 
-from steadyboost.trees.crew import share_out
+from steadyboost.trees.crew import shared_loop
 from steadyboost.trees.jit import inlined, plain, standing
 from steadyboost.trees.splitting import SET_WORDS, contains
 
@@ -205,8 +205,8 @@ def add_trees(packed, trees, starts, tables, one_each, scratch, scores):
             _add_chunk(scratch[0], votes, table, one_each, scores[start:stop])
 
 
-@plain
-def _take_part(part, who, args):
+@shared_loop
+def _take_parts(part, who, args):
     values, places, out = args
     start = part * TAKEN
     for i in range(start, min(start + TAKEN, len(places))):
@@ -216,4 +216,4 @@ def _take_part(part, who, args):
 @standing
 def take(values, places, out, board=None):
     """Write ``values[places]``."""
-    share_out(board, (len(places) + TAKEN - 1) // TAKEN, _take_part, (values, places, out))
+    _take_parts(board, (len(places) + TAKEN - 1) // TAKEN, (values, places, out))

@@ -10,14 +10,14 @@ import numpy as np
 
 from steadyboost.trees.adding import add_shared, adding_room
 from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.crew import Crew, share_out
+from steadyboost.trees.crew import Crew, shared_loop
 from steadyboost.trees.filling import add_rows, gather_room
 from steadyboost.trees.fixed_point import FIXED_ROWS, factors
-from steadyboost.trees.jit import plain, standing
+from steadyboost.trees.jit import standing
 from steadyboost.trees.sums import Space, Sums, units_of
 
 
-@plain
+@shared_loop
 def _change(segment, who, args):
     """Bring integers up to the weights; list the rows that moved, and how far they did.
 
@@ -46,11 +46,11 @@ def _bring_up(weights, whole, fixed, rows, bounds, spans, bins, sums, n_labels, 
     """Bring the sums up to the weights of rows, segment by segment."""
     changing = (weights, whole, fixed, sums[1], rows, bounds, spans)
     if adding is None:
-        _change(np.int64(0), np.int64(0), changing)
+        _change(None, 1, changing)
         n_moved = spans[0, 1] - spans[0, 0]
         add_rows(bins, sums, rows, spans, n_moved, None, n_labels, room, hist)
     else:
-        share_out(adding[0], len(spans), _change, changing)
+        _change(adding[0], len(spans), changing)
         n_moved = np.int64(0)
         for segment in range(len(spans)):
             n_moved += spans[segment, 1] - spans[segment, 0]
