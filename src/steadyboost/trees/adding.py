@@ -48,7 +48,7 @@ def for_each(crew: Crew, room: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]
 
 def adding_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int, crew: Crew) -> tuple:
     """What adding rows up takes."""
-    wide = len(bins[1]) >= COLUMNS * crew.n_threads and len(bins[3][1]) == 0
+    wide = len(bins[1]) >= COLUMNS * crew.n_threads and bins[3] is None
     wide = wide and len(sums) == 4 and len(sums[-1]) == 0
     n_cells = int(bins[2][0][-1]) * (n_channels + (len(sums[-1]) > 0))
     n_gathered = n_rows if wide else 0

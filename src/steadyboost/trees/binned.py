@@ -149,10 +149,13 @@ class Binned(BinnedRows):
         return Binned(packed, parts[0].n_bins, missing, parts[0].categorical)
 
     def bins(self, features: np.ndarray | None = None, n_channels: int = 0) -> tuple:
-        """What growth takes; columns are joined for ``n_channels``, if it is given."""
+        """What growth takes; columns are joined for ``n_channels``, if it is given.
+
+        None for joint columns where there are none: growth is compiled without them then.
+        """
         joint = self.joint(n_channels) if features is None and n_channels > 0 else NOT_JOINED
         features = np.arange(self.n_features) if features is None else features
-        return self.packed, features, self.growth_layout, joint
+        return self.packed, features, self.growth_layout, joint if len(joint[3]) else None
 
     def joint(self, n_channels: int) -> Joint:
         if n_channels not in self._joint:

@@ -3,8 +3,8 @@
 Structures travel as plain tuples of arrays:
 
 ``bins``    (packed, features, layout, joint): the binned rows, the features to use, per feature
-            (offsets, n_bins, has_missing, categorical or None), and joint columns; or five
-            parts where rows are stored sparsely, see :mod:`steadyboost.trees.sparse_kernels`
+            (offsets, n_bins, has_missing, categorical or None), and joint columns or None; or
+            five parts where rows are stored sparsely, see :mod:`steadyboost.trees.sparse_kernels`
 ``sums``    (labels, weights, counted, same_label), or three parts, (channels, counted, same_label):
             what is added up, as integers; ``counted`` and its labels are empty unless rows count
 ``rule``    (criterion, min_mass, min_count) or with l2, see :mod:`steadyboost.trees.criteria`

@@ -74,7 +74,7 @@ def pays(n_rows: int, n_saved: int, n_cells: int) -> bool:
 def joint_pays(joint, n_rows, n_features, n_channels):
     """Whether to use joint columns for so many rows."""
     _, columns, offsets, members = joint
-    if len(members) != n_features:  # not joined, or not all of them are needed
+    if len(members) != n_features:  # not all of them are needed
         return False
     return n_rows * (n_features - len(columns)) > PAYS * offsets[-1] * n_channels
 
