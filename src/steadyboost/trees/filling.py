@@ -11,7 +11,6 @@ from steadyboost.trees.histogram import (
     BLOCK,
     add_dense,
     add_labels,
-    add_row,
     label_stride,
     n_threads_of,
     turn,
@@ -20,8 +19,6 @@ from steadyboost.trees.histogram import (
 from steadyboost.trees.jit import plain, shared
 from steadyboost.trees.joint import add_vectors, joint_pays, take_margins
 from steadyboost.trees.sparse_kernels import fill_sparse
-
-GATHERED = 64  # rows from which on gathering them pays
 
 
 def gather_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int) -> tuple[np.ndarray, ...]:
@@ -137,24 +134,6 @@ def fill_histogram(
     """Histogram of the listed rows; its tail counts rows where they are counted."""
     room, spans = gather_room(bins, sums, len(rows), n_channels), np.array([[0, len(rows)]])
     fill(bins, sums, rows, spans, n_channels, room, hist)
-
-
-@plain
-def fill_few(bins, sums, rows, n_channels, hist):
-    """As fill_histogram, row by row and nothing besides, if rows are few; whether they are."""
-    if len(bins) == 5:  # known when this is compiled
-        return False
-    if len(rows) >= GATHERED:
-        return False
-    packed, features, offsets = bins[0], bins[1], bins[2][0]
-    counts = hist[offsets[-1] * n_channels :]
-    hist[:] = 0
-    for k in range(len(rows)):
-        row = np.uint64(rows[k])
-        for f in features:
-            bin_ = (packed[f >> 2, row] >> np.uint32(8 * (f & 3))) & np.uint32(255)
-            add_row(sums, row, offsets[f] + np.int64(bin_), n_channels, hist, counts)
-    return True
 
 
 @partial(shared, inside=plain)

@@ -25,7 +25,7 @@ import numpy as np
 
 from steadyboost.trees.compact import fill_compact, restore_bins
 from steadyboost.trees.criteria import gain_of
-from steadyboost.trees.filling import fill, fill_few, subtract
+from steadyboost.trees.filling import fill, subtract
 from steadyboost.trees.jit import plain, shared, standing
 from steadyboost.trees.large import (
     begin_large,
@@ -103,8 +103,7 @@ def _fill_node(bins, sums, rows, node, span, n_channels, gather, state, crew, hi
         n_rows = span[node, 1] - span[node, 0]
         fill_large(bins, sums, rows, node, n_rows, n_channels, crew, hist)
         return
-    if not fill_few(bins, sums, rows[span[node, 0] : span[node, 1]], n_channels, hist):
-        _fill(bins, sums, rows, span[node : node + 1], n_channels, gather, hist)
+    _fill(bins, sums, rows, span[node : node + 1], n_channels, gather, hist)
 
 
 @plain
