@@ -94,9 +94,11 @@ def add_votes(scores: np.ndarray, votes: np.ndarray, code: np.ndarray, step: flo
 
 @shared_loop
 def _add_errors(block, who, args):
-    """Wrong weights are written down before they are added up: that takes no branch, which would
-    often be taken in vain, as it cannot be foreseen which rows are wrong. Four sums, so that none
-    waits for the last.
+    """Weight of a block's rows whose vote is not the target.
+
+    Wrong weights are written down before they are added up: that takes no branch, which would often
+    be taken in vain, as it cannot be foreseen which rows are wrong. Four sums, so that none waits
+    for the last.
     """
     weights, votes, targets, bounds, beside, out = args
     wrong = beside[who]

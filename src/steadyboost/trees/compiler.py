@@ -112,6 +112,7 @@ _NAMES = ("add", "sub", "mul", "lshift", "rshift", "and_", "or_", "iadd", "isub"
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _OPERATORS = frozenset(getattr(operator, name) for name in (*_NAMES, *_COMPARISONS))
 _chosen: dict[tuple, tuple] = {}
+_sizes: dict[str, int] = {}
 
 
 @contextmanager
@@ -141,6 +142,30 @@ def choosing_once(context: Any) -> Iterator[None]:
         del context.resolve_function_type
 
 
+@contextmanager
+def measuring_once(context: Any) -> Iterator[None]:
+    """Have numba ask LLVM for the size of a type once.
+
+    By itself it does so for each use of an array, and LLVM reads a module of text each time.
+    """
+    if "get_abi_sizeof" in vars(context):  # a part of what is being compiled
+        yield
+        return
+    usual = context.get_abi_sizeof
+
+    def size_of(kind: Any) -> int:
+        name = str(kind)
+        if name not in _sizes:
+            _sizes[name] = usual(kind)
+        return _sizes[name]
+
+    context.get_abi_sizeof = size_of
+    try:
+        yield
+    finally:
+        del context.get_abi_sizeof
+
+
 class KernelCompiler(CompilerBase):
     """Compiles what Python calls.
 
@@ -161,7 +186,7 @@ class KernelCompiler(CompilerBase):
         collecting = gc.isenabled()
         gc.disable()
         try:
-            with choosing_once(self.state.typingctx):
+            with choosing_once(self.state.typingctx), measuring_once(self.state.targetctx):
                 return super()._compile_core()
         finally:
             if collecting:
