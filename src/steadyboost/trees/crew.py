@@ -213,7 +213,7 @@ def _entry_of(function: Any) -> Any:
     @intrinsic
     def entry_of(typing: Any, arguments: Any) -> Any:
         numbers = types.int64, types.int64
-        call = types.Dispatcher(function).get_call_type(typing, (*numbers, arguments), {})
+        call: Any = types.Dispatcher(function).get_call_type(typing, (*numbers, arguments), {})
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             compiled = function.overloads[call.args]
