@@ -106,3 +106,11 @@ def test_no_thread_is_left():
         share_slowly(workers.crew.board, np.ones(16))
         assert threading.active_count() == before + 3
     assert threading.active_count() == before
+
+
+def test_kernels_that_share_loops_are_kept():
+    """What needs the addresses of this process would be compiled anew in each one."""
+    for board in (None, Crew(2).board):
+        share_often(board, np.zeros(3), np.zeros(3), 1)
+    assert len(share_often.overloads) == 2
+    assert not any(made.library.has_dynamic_globals for made in share_often.overloads.values())
