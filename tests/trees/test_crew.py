@@ -27,13 +27,15 @@ def share_often(board, counts, by_whom, n_times):
 @shared_loop
 def _wait(task, who, args):
     """Take some time."""
+    values, by_whom = args
+    by_whom[task] = who
     for _ in range(100_000):
-        args[task] = np.sqrt(args[task] + 1)
+        values[task] = np.sqrt(values[task] + 1)
 
 
 @standing
-def share_slowly(board, values):
-    _wait(board, len(values), values)
+def share_slowly(board, values, by_whom):
+    _wait(board, len(values), (values, by_whom))
 
 
 @pytest.mark.parametrize("n_tasks", [0, 1, 2, 3, 17])
@@ -55,14 +57,10 @@ def test_each_task_is_done_once(n_threads):
 
 
 def test_other_threads_take_part():
+    by_whom, end = np.zeros(8), time.monotonic() + 60
     with Workers(2) as workers:
-        board = workers.crew.board
-        for _ in range(200):  # until the other one is there
-            counts, by_whom = np.zeros(8), np.empty(8)
-            share_slowly(board, np.ones(8))
-            share_often(board, counts, by_whom, 20)
-            if set(by_whom) == {0, 1}:
-                break
+        while set(by_whom) != {0, 1} and time.monotonic() < end:  # it may have to be woken first
+            share_slowly(workers.crew.board, np.ones(8), by_whom)
     assert set(by_whom) == {0, 1}
 
 
@@ -103,7 +101,7 @@ def test_one_thread_leads():
 def test_no_thread_is_left():
     before = threading.active_count()
     with Workers(4) as workers:
-        share_slowly(workers.crew.board, np.ones(16))
+        share_slowly(workers.crew.board, np.ones(16), np.empty(16))
         assert threading.active_count() == before + 3
     assert threading.active_count() == before
 
@@ -112,5 +110,5 @@ def test_kernels_that_share_loops_are_kept():
     """What needs the addresses of this process would be compiled anew in each one."""
     for board in (None, Crew(2).board):
         share_often(board, np.zeros(3), np.zeros(3), 1)
-    assert len(share_often.overloads) == 2
+    assert len(share_often.overloads) >= 2
     assert not any(made.library.has_dynamic_globals for made in share_often.overloads.values())
