@@ -4,6 +4,7 @@ import contextlib
 import gc
 import itertools
 import operator
+import sys
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from numba import njit, types
 from numba.core.compiler import Flags
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
+from numba.np import arrayobj
 
-from steadyboost.trees.compiler import KernelCompiler, PartCompiler, QuickFlags, choosing_once
+from steadyboost.trees.compiler import KernelCompiler, PartCompiler, QuickFlags
+from steadyboost.trees.shortcuts import shortcuts
 
 part = njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, pipeline_class=PartCompiler)
 kernel = njit(pipeline_class=KernelCompiler)
@@ -123,17 +126,69 @@ def test_operators_are_chosen_as_numba_does():
         function = context.resolve_value_type(name)
         for args in itertools.product(numbers, repeat=2):
             usual = context.resolve_function_type(function, args, {})
-            with choosing_once(context):
+            with shortcuts(context):
                 found = [context.resolve_function_type(function, args, {}) for _ in range(2)]
             assert found == [usual, usual]
 
 
 @pytest.mark.parametrize("value", [1.0, None])
-def test_the_context_is_left_as_it_was(value):
+def test_numba_is_left_as_it_was(value):
     @kernel
     def doubled(value):
         return value + value
 
+    make_array = arrayobj.make_array
     with contextlib.suppress(TypingError):
         assert doubled(value) == 2
     assert "resolve_function_type" not in vars(cpu_target.typing_context)
+    assert arrayobj.make_array is make_array
+
+
+@pytest.mark.parametrize("counts_references", [True, False])
+def test_arguments_are_unpacked_from_tuples(counts_references):
+    @njit(pipeline_class=KernelCompiler, _nrt=counts_references)
+    def add_up(table, parts, absent):
+        (first, (second, number, (third,))), flag = parts
+        total = number + 1000 * flag
+        for i in range(len(first)):
+            total += table[i, 1] * first[i] + second[i] + third[-1 - i]
+        first[0] = -1
+        return total if absent is None else 0.0
+
+    table, first = np.arange(12.0).reshape(6, 2)[::2], np.arange(3, dtype=np.int32)
+    second, third = np.arange(9, dtype=np.uint8)[::3], np.array([10.0, 20.0, 30.0])
+    arrays = table, first, second, third
+    before = [sys.getrefcount(array) for array in arrays]
+    for _ in range(3):
+        first[0] = 0
+        total = add_up(table, ((first, (second, 0.5, (third,))), True), None)
+        assert total == (table[:, 1] * first).sum() + table[0, 1] + 9 + 60 + 0.5 + 1000
+        assert first[0] == -1
+    assert [sys.getrefcount(array) for array in arrays] == before
+
+
+def test_arrays_may_be_sliced_and_written_to():
+    @kernel
+    def shift(table, words):
+        row = table[1]
+        row[1:] = row[:-1].copy()
+        table[:, 0] = words[-1]
+        words[len(words) - 1 :] = np.uint32(table.shape[0] * table.shape[1])
+        return row
+
+    table, words = np.arange(6.0).reshape(2, 3), np.array([7, 8], dtype=np.uint32)
+    np.testing.assert_array_equal(shift(table, words), [8, 3, 4])
+    np.testing.assert_array_equal(table, [[8, 1, 2], [8, 3, 4]])
+    np.testing.assert_array_equal(words, [7, 6])
+
+
+def test_arrays_may_be_given_another_shape():
+    @kernel
+    def turn(values):
+        table = values.reshape(2, -1)
+        table[1, 0] = table.T.copy().ravel().sum() + len(values)
+        return table
+
+    values = np.arange(6.0)
+    np.testing.assert_array_equal(turn(values), [[0, 1, 2], [21, 4, 5]])
+    assert values[3] == 21

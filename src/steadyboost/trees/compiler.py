@@ -6,17 +6,15 @@ calls.
 """
 
 import gc
-import operator
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
 from numba.core.compiler_machinery import PassManager
 from numba.core.typed_passes import InlineOverloads, IRLegalization, NopythonRewrites
 from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, LiteralUnroll
+
+from steadyboost.trees.shortcuts import shortcuts, shorten
 
 # What these look for is not in functions that allocate nothing, or is as good without them. (The
 # last but one says where variables are no longer used, which matters to counts of references.)
@@ -47,6 +45,10 @@ class _Whole(JITCodeLibrary):
 
 class _Part(JITCodeLibrary):
     """The code of a function that is called by compiled code only, with its own loops in order."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        """As part of the whole."""
+        module.data_layout = self._codegen._data_layout
 
     def finalize(self) -> None:
         for function in self._final_module.functions:
@@ -107,65 +109,6 @@ class QuickFlags(Flags):
         return _FLAGS | self._values
 
 
-# These are defined for numbers by tables alone: no definition is compiled when one is chosen.
-_NAMES = ("add", "sub", "mul", "lshift", "rshift", "and_", "or_", "iadd", "isub", "imul", "ior")
-_COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-_OPERATORS = frozenset(getattr(operator, name) for name in (*_NAMES, *_COMPARISONS))
-_chosen: dict[tuple, tuple] = {}
-_sizes: dict[str, int] = {}
-
-
-@contextmanager
-def choosing_once(context: Any) -> Iterator[None]:
-    """Have numba choose the definition of an operator on some types of numbers once.
-
-    By itself it does so for each use, and writes down why each of the others does not fit.
-    """
-    if "resolve_function_type" in vars(context):  # a part of what is being compiled
-        yield
-        return
-    usual = context.resolve_function_type
-
-    def resolve(function: Any, args: tuple, kws: dict) -> Any:
-        numbers = all(isinstance(arg, types.Number | types.Boolean) for arg in args)
-        if not numbers or getattr(function, "typing_key", None) not in _OPERATORS:
-            return usual(function, args, kws)
-        key = id(function), args
-        if key not in _chosen:
-            _chosen[key] = function, usual(function, args, kws)  # while it is kept, so is its id
-        return _chosen[key][1]
-
-    context.resolve_function_type = resolve
-    try:
-        yield
-    finally:
-        del context.resolve_function_type
-
-
-@contextmanager
-def measuring_once(context: Any) -> Iterator[None]:
-    """Have numba ask LLVM for the size of a type once.
-
-    By itself it does so for each use of an array, and LLVM reads a module of text each time.
-    """
-    if "get_abi_sizeof" in vars(context):  # a part of what is being compiled
-        yield
-        return
-    usual = context.get_abi_sizeof
-
-    def size_of(kind: Any) -> int:
-        name = str(kind)
-        if name not in _sizes:
-            _sizes[name] = usual(kind)
-        return _sizes[name]
-
-    context.get_abi_sizeof = size_of
-    try:
-        yield
-    finally:
-        del context.get_abi_sizeof
-
-
 class KernelCompiler(CompilerBase):
     """Compiles what Python calls.
 
@@ -183,10 +126,11 @@ class KernelCompiler(CompilerBase):
 
     def _compile_core(self) -> Any:
         self.state.flags = QuickFlags(self.state.flags)
+        shorten(self.state.targetctx)
         collecting = gc.isenabled()
         gc.disable()
         try:
-            with choosing_once(self.state.typingctx), measuring_once(self.state.targetctx):
+            with shortcuts(self.state.typingctx):
                 return super()._compile_core()
         finally:
             if collecting:
