@@ -192,3 +192,24 @@ def test_arrays_may_be_given_another_shape():
     values = np.arange(6.0)
     np.testing.assert_array_equal(turn(values), [[0, 1, 2], [21, 4, 5]])
     assert values[3] == 21
+
+
+def test_loops_take_the_steps_of_ranges():
+    @kernel
+    def numbers(start, stop, step, out):
+        n = 0
+        for number in range(start, stop, step):
+            for _ in range(step, 0):
+                out[n] -= 1000
+            for _ in range(step):
+                out[n] += 1000
+            out[n] += number
+            n += 1
+        return n
+
+    for start, stop in itertools.product(range(-3, 4), repeat=2):
+        for step in (-3, -2, -1, 1, 2, 5):
+            out, wanted = np.zeros(8, dtype=np.int64), list(range(start, stop, step))
+            assert numbers(start, stop, step, out) == len(wanted)
+            np.testing.assert_array_equal(out[: len(wanted)] - 1000 * step, wanted)
+            assert not out[len(wanted) :].any()

@@ -80,21 +80,56 @@ class _Arguments(PythonAPI):
         return NativeValue(self.builder.load(out), is_error=failed)
 
 
+def _begin_loop(builder: Any, args: tuple, loc: Any = None) -> Any:
+    """The iterator of a range: its next number, end, step and how many are left, if positive.
+
+    No step is zero: numba would look for one at each loop, and have an exception ready.
+    """
+    start, stop, step = (builder.extract_value(args[0], k) for k in range(3))
+    one = ir.Constant(start.type, 1)
+    down = builder.icmp_signed("<", step, ir.Constant(start.type, 0))
+    last = builder.add(builder.sub(stop, start), builder.select(down, one, one.type(-1)))
+    count = builder.sdiv(builder.add(last, step), step)
+    places = [cgutils.alloca_once_value(builder, value) for value in (start, count)]
+    return cgutils.make_anonymous_struct(builder, [places[0], stop, step, places[1]])
+
+
+def _go_on_with_loop(builder: Any, args: tuple, loc: Any = None) -> Any:
+    """The next number, and whether there is one; after the last one nobody looks any more."""
+    place, _, step, left = (builder.extract_value(args[0], k) for k in range(4))
+    number, count = builder.load(place), builder.load(left)
+    builder.store(builder.add(number, step), place)
+    builder.store(builder.sub(count, ir.Constant(count.type, 1), flags=["nsw"]), left)
+    more = builder.icmp_signed(">", count, ir.Constant(count.type, 0))
+    return cgutils.make_anonymous_struct(builder, [number, more])
+
+
+_LOOPS = {
+    ("getiter", types.range_state64_type): _begin_loop,
+    ("iternext", types.range_iter64_type): _go_on_with_loop,
+}
+
+
 def shorten(target: Any) -> None:
     """Have a target take shorter ways: each function that is compiled has one of its own.
 
     By itself numba asks LLVM for the size of a type for each use of an array, and LLVM reads a
     module of text each time.
     """
-    usual = target.get_abi_sizeof
+    measure, find = target.get_abi_sizeof, target.get_function
 
     def size_of(kind: Any) -> int:
         name = str(kind)
         if name not in _sizes:
-            _sizes[name] = usual(kind)
+            _sizes[name] = measure(kind)
         return _sizes[name]
 
-    target.get_abi_sizeof, target.get_python_api = size_of, partial(_Arguments, target)
+    def function_of(key: Any, signature: Any, *more: Any, **options: Any) -> Any:
+        loop = _LOOPS.get((key, *signature.args)) if isinstance(key, str) else None
+        return loop or find(key, signature, *more, **options)
+
+    target.get_abi_sizeof, target.get_function = size_of, function_of
+    target.get_python_api = partial(_Arguments, target)
 
 
 def reading_values(usual: Callable) -> Callable:
