@@ -41,7 +41,7 @@ def choosing_once(usual: Callable) -> Callable:
 
 
 class _Arguments(PythonAPI):
-    """Unpacks what Python calls a kernel with, in a twentieth of the code.
+    """Unpacks what Python calls a kernel with, in less than half of the code.
 
     There is one function per kind of array, and tuples are never written to memory as a whole.
     """
