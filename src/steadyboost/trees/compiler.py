@@ -10,11 +10,18 @@ from typing import Any
 
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, Flags
-from numba.core.compiler_machinery import PassManager
-from numba.core.typed_passes import InlineOverloads, IRLegalization, NopythonRewrites
+from numba.core.compiler_machinery import PassManager, register_pass
+from numba.core.typed_passes import (
+    InlineOverloads,
+    IRLegalization,
+    NativeLowering,
+    NopythonRewrites,
+)
 from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, LiteralUnroll
 
-from steadyboost.trees.shortcuts import shortcuts, shorten
+from steadyboost.trees.lowering import ShortLower
+from steadyboost.trees.shortcuts import shortcuts
+from steadyboost.trees.target import MARK, Target
 
 # What these look for is not in functions that allocate nothing, or is as good without them. (The
 # last but one says where variables are no longer used, which matters to counts of references.)
@@ -108,6 +115,15 @@ class QuickFlags(Flags):
     def values(self) -> dict[str, Any]:
         return _FLAGS | self._values
 
+    def get_mangle_string(self) -> str:
+        return MARK + super().get_mangle_string()
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _ShortLowering(NativeLowering):
+    _name = "short_lowering"
+    lowering_class = ShortLower
+
 
 class KernelCompiler(CompilerBase):
     """Compiles what Python calls.
@@ -117,16 +133,25 @@ class KernelCompiler(CompilerBase):
     """
 
     library: type[JITCodeLibrary] = _Whole
+    left_out: tuple[type, ...] = ()
 
     def define_pipelines(self) -> list[Any]:
         state = self.state
         state.library = self.library(state.targetctx.codegen(), state.func_id.func_qualname)
         state.library.enable_object_caching()
-        return [DefaultPassBuilder.define_nopython_pipeline(state)]
+        usual = DefaultPassBuilder.define_nopython_pipeline(state)
+        if state.flags.nrt:
+            return [usual]
+        passes = PassManager("short")
+        for one, why in usual.passes:
+            if one not in self.left_out:
+                passes.add_pass(_ShortLowering if one is NativeLowering else one, why)
+        passes.finalize()
+        return [passes]
 
     def _compile_core(self) -> Any:
         self.state.flags = QuickFlags(self.state.flags)
-        shorten(self.state.targetctx)
+        self.state.targetctx.__class__ = Target
         collecting = gc.isenabled()
         gc.disable()
         try:
@@ -140,15 +165,4 @@ class KernelCompiler(CompilerBase):
 class PartCompiler(KernelCompiler):
     """Compiles what other compiled code calls."""
 
-    library = _Part
-
-    def define_pipelines(self) -> list[Any]:
-        (usual,) = super().define_pipelines()
-        if self.state.flags.nrt:
-            return [usual]
-        passes = PassManager("part")
-        for one, why in usual.passes:
-            if one not in LEFT_OUT:
-                passes.add_pass(one, why)
-        passes.finalize()
-        return [passes]
+    library, left_out = _Part, LEFT_OUT

@@ -1,0 +1,266 @@
+"""How functions without counts of references become LLVM's code: in less than half of numba's.
+
+By itself numba keeps variables in memory, tests after each call whether it failed, and writes
+arrays and ranges to memory to read their parts. LLVM finds out that none of that is needed, which
+takes most of the time of a first fit.
+"""
+
+import sys
+from collections import Counter, defaultdict
+from contextlib import nullcontext
+from typing import Any
+
+from llvmlite import ir as llvm
+from llvmlite.ir.instructions import InsertValue
+from numba.core import cgutils, ir, types
+from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
+from numba.core.lowering import Lower
+
+DATA, SHAPE = 4, 5  # parts of an array
+_NUMBER = llvm.IntType(64)
+_ZERO, _ONE, _END = _NUMBER(0), _NUMBER(1), _NUMBER(sys.maxsize)
+
+
+class _Builder(llvm.IRBuilder):
+    """Takes parts of a value that was put together from where they were before."""
+
+    def __init__(self, block: Any) -> None:
+        super().__init__(block)
+        self._taken: dict[tuple, Any] = {}
+
+    def extract_value(self, agg: Any, idx: Any, name: str = "") -> Any:
+        path = tuple(idx) if isinstance(idx, tuple | list) else (idx,)
+        while isinstance(agg, InsertValue):
+            put = tuple(agg.indices)
+            if put == path[: len(put)]:
+                rest = path[len(put) :]
+                return self.extract_value(agg.value, rest) if rest else agg.value
+            if path == put[: len(path)]:
+                break
+            agg = agg.aggregate
+        if isinstance(agg, llvm.Constant) and isinstance(agg.constant, list | tuple):
+            part = agg.constant[path[0]]
+            return self.extract_value(part, path[1:]) if path[1:] else part
+        return self._take(agg, path)
+
+    def _take(self, agg: Any, path: tuple) -> Any:
+        """Once, for all that comes later, where the value is known from the start."""
+        entry = self.function.entry_basic_block
+        early = isinstance(agg, llvm.Argument) or getattr(agg, "parent", None) is entry
+        key = agg, path, None if early else self.block
+        if key not in self._taken:
+            with self.goto_block(entry) if early else nullcontext():
+                self._taken[key] = super().extract_value(agg, path)
+        return self._taken[key]
+
+
+class ShortLower(Lower):
+    """Writes a function that counts no references."""
+
+    def setup_function(self, fndesc: Any) -> None:
+        super().setup_function(fndesc)
+        self.builder = _Builder(self.entry_block)
+        self.call_helper = self.call_conv.init_call_helper(self.builder)
+        self.context.begin(self.function)
+
+    def pre_block(self, block: Any) -> None:
+        """Nothing: there are no exceptions to be caught."""
+        self._cur_ir_block = block
+
+    def _find_singly_assigned_variable(self) -> None:
+        """Variables that have one value wherever they are used need no memory."""
+        used, times, where = defaultdict(set), Counter(), {}
+        for label, block in self.blocks.items():
+            for one in block.find_insts(ir.Assign):
+                times[one.target.name] += 1
+                where[one.target.name] = label
+        for label, names in compute_use_defs(self.blocks).usemap.items():
+            for name in names:
+                used[name].add(label)
+        above = compute_cfg_from_blocks(self.blocks).dominators()
+        self._singly_assigned_vars = {
+            name
+            for name, label in where.items()
+            if times[name] == 1 and all(label < at and label in above[at] for at in used[name])
+        }
+        self._blk_local_varmap: dict[str, Any] = {}
+
+    def storevar(self, value: Any, name: str, argidx: int | None = None) -> None:
+        if name in self._singly_assigned_vars:
+            self._blk_local_varmap[name] = value
+        else:
+            self.builder.store(value, self.getvar(name))
+
+    def delvar(self, name: str) -> None:
+        """Nothing: there is no count to lower."""
+
+    def lower_inst(self, inst: Any) -> None:
+        if isinstance(inst, ir.StaticSetItem) and self._is_array(inst.target):
+            known = self.fndesc.calltypes[inst]
+            self.lower_setitem(inst.target, inst.index_var, inst.value, known)
+        else:
+            super().lower_inst(inst)
+
+    def lower_expr(self, resty: Any, expr: Any) -> Any:
+        if expr.op == "static_getitem":
+            kind = self.typeof(expr.value.name)
+            if isinstance(kind, types.BaseTuple) and isinstance(expr.index, int):
+                at = expr.index % len(kind)
+                part = self.builder.extract_value(self.loadvar(expr.value.name), at)
+                return self.context.cast(self.builder, part, kind[at], resty)
+            if self._is_array(expr.value) and expr.index_var is not None:
+                known = self.fndesc.calltypes[expr]
+                return self.lower_getitem(resty, expr, expr.value, expr.index_var, known)
+        if expr.op in ("pair_first", "pair_second"):
+            pair = self.loadvar(expr.value.name)
+            return self.builder.extract_value(pair, int(expr.op == "pair_second"))
+        if expr.op in _LOOPS and self.typeof(expr.value.name) == _LOOPS[expr.op]:
+            value = self.loadvar(expr.value.name)
+            return self._begin_loop(value) if expr.op == "getiter" else self._go_on(value)
+        return super().lower_expr(resty, expr)
+
+    def _begin_loop(self, numbers: Any) -> Any:
+        """The iterator of a range: where its next number is, its end and step."""
+        start, stop, step = (self.builder.extract_value(numbers, k) for k in range(3))
+        place = cgutils.alloca_once(self.builder, start.type)
+        self.builder.store(start, place)
+        whole = self.context.get_value_type(types.range_iter64_type)
+        return self._put_together(whole(None), {(0,): place, (1,): stop, (2,): step})
+
+    def _go_on(self, loop: Any) -> Any:
+        """The next number, and whether there is one."""
+        place, stop, step = (self.builder.extract_value(loop, k) for k in range(3))
+        number = self.builder.load(place)
+        self.builder.store(self.builder.add(number, step), place)
+        more = self.builder.icmp_signed("<", number, stop)
+        if not isinstance(step, llvm.Constant) or step.constant < 0:
+            down = self.builder.icmp_signed("<", step, _ZERO)
+            less = self.builder.icmp_signed(">", number, stop)
+            more = self.builder.select(down, less, more)
+        return cgutils.make_anonymous_struct(self.builder, [number, more])
+
+    def _put_together(self, whole: Any, parts: dict[tuple, Any]) -> Any:
+        for path, part in parts.items():
+            whole = self.builder.insert_value(whole, part, path)
+        return whole
+
+    def _lower_call_normal(self, fnty: Any, expr: Any, signature: Any) -> Any:
+        made = None
+        if isinstance(fnty, types.Dispatcher):
+            compiled = fnty.dispatcher.overloads.get(signature.args)
+            if compiled is not None:
+                given = expr.args, expr.vararg, expr.kws
+                args = self.fold_call_args(fnty, signature, *given)
+                made = self.context.call_compiled(self.builder, compiled, args)
+        elif signature.return_type in (types.range_state64_type, types.slice2_type):
+            made = self._number_range(expr, signature)
+        return super()._lower_call_normal(fnty, expr, signature) if made is None else made
+
+    def _number_range(self, expr: Any, signature: Any) -> Any:
+        """A range or a slice: its start, stop and step."""
+        values = [
+            None if kind is types.none else self._cast_var(arg, types.int64)
+            for arg, kind in zip(expr.args, signature.args, strict=True)
+        ]
+        if len(values) == 1:
+            values.insert(0, None)
+        parts = [
+            default if value is None else value
+            for value, default in zip([*values, None][:3], (_ZERO, _END, _ONE), strict=True)
+        ]
+        return cgutils.make_anonymous_struct(self.builder, parts)
+
+    def _is_array(self, variable: Any) -> bool:
+        return type(self.typeof(variable.name)) is types.Array
+
+    def lower_getitem(self, resty: Any, expr: Any, value: Any, index: Any, signature: Any) -> Any:
+        kind, found = self.typeof(value.name), self._find(value, index)
+        if found is None:
+            return super().lower_getitem(resty, expr, value, index, signature)
+        if isinstance(resty, types.Array):
+            return self._view(resty, *found)
+        item = self.context.unpack_value(self.builder, kind.dtype, found[0])
+        return self.context.cast(self.builder, item, kind.dtype, resty)
+
+    def lower_setitem(self, target_var: Any, index_var: Any, value_var: Any, signature: Any) -> Any:
+        kind, found = self.typeof(target_var.name), self._find(target_var, index_var)
+        if found is None or found[1]:
+            return super().lower_setitem(target_var, index_var, value_var, signature)
+        value, given = self._cast_var(value_var, signature.args[2]), signature.args[2]
+        value = self.context.cast(self.builder, value, given, kind.dtype)
+        return self.context.pack_value(self.builder, kind.dtype, value, found[0])
+
+    def _find(self, array_var: Any, index_var: Any) -> tuple[Any, list] | None:
+        """Where an item of an array is, or a part of it, and the shape of that.
+
+        None if that takes more than numbers, or a slice of the rows.
+        """
+        kind, taken = self.typeof(array_var.name), self.typeof(index_var.name)
+        kinds = tuple(taken) if isinstance(taken, types.BaseTuple) else (taken,)
+        simple = type(kind) is types.Array and kind.layout == "C" and kind.aligned
+        if not simple or not isinstance(kind.dtype, types.Number | types.Boolean):
+            return None
+        by_slice = kinds == (types.slice2_type,)
+        if not by_slice and not all(isinstance(one, types.Integer) for one in kinds):
+            return None
+        array, index = self.loadvar(array_var.name), self.loadvar(index_var.name)
+        part, builder = self.builder.extract_value, self.builder
+        shape = [part(array, (SHAPE, k)) for k in range(kind.ndim)]
+        if by_slice:
+            offset, length = self._cut(index, shape[0])
+            rest, used = [length, *shape[1:]], 1
+        else:
+            many = isinstance(taken, types.BaseTuple)
+            numbers = [part(index, k) for k in range(len(kinds))] if many else [index]
+            offset = None
+            for number, one, size in zip(numbers, kinds, shape, strict=False):
+                at = self._at(number, one, size)
+                offset = at if offset is None else builder.add(builder.mul(offset, size), at)
+            rest, used = shape[len(kinds) :], len(kinds)
+        for size in shape[used:]:
+            offset = builder.mul(offset, size)
+        return builder.gep(part(array, DATA), [offset]), rest
+
+    def _at(self, number: Any, kind: Any, size: Any) -> Any:
+        """A place, from the end if it is negative."""
+        wide = self.context.cast(
+            self.builder, number, kind, types.intp if kind.signed else types.uintp
+        )
+        if not kind.signed or (isinstance(wide, llvm.Constant) and wide.constant >= 0):
+            return wide
+        low = self.builder.icmp_signed("<", wide, _ZERO)
+        return self.builder.select(low, self.builder.add(wide, size), wide)
+
+    def _cut(self, numbers: Any, size: Any) -> tuple[Any, Any]:
+        """Where a slice begins, and its length."""
+        start, stop = (self.builder.extract_value(numbers, k) for k in range(2))
+        start = start if start is _ZERO else self._bound(start, size)
+        stop = size if stop is _END else self._bound(stop, size)
+        if start is _ZERO:
+            return start, stop
+        length = self.builder.sub(stop, start)
+        none = self.builder.icmp_signed("<", length, _ZERO)
+        return start, self.builder.select(none, _ZERO, length)
+
+    def _bound(self, number: Any, size: Any) -> Any:
+        builder = self.builder
+        number = self._at(number, types.int64, size)
+        if not isinstance(number, llvm.Constant):
+            number = builder.select(builder.icmp_signed("<", number, _ZERO), _ZERO, number)
+        return builder.select(builder.icmp_signed(">", number, size), size, number)
+
+    def _view(self, kind: Any, data: Any, shape: list) -> Any:
+        """An array of others' items."""
+        whole = self.context.get_value_type(kind)
+        n_items = shape[-1]
+        strides = [_NUMBER(self.context.get_abi_sizeof(data.type.pointee))]
+        for size in reversed(shape[:-1]):
+            strides.insert(0, self.builder.mul(n_items, strides[-1]))
+            n_items = self.builder.mul(n_items, size)
+        parts = {(2,): n_items, (3,): strides[-1], (DATA,): data}
+        parts |= {(SHAPE, k): size for k, size in enumerate(shape)}
+        parts |= {(SHAPE + 1, k): stride for k, stride in enumerate(strides)}
+        return self._put_together(whole(None), parts)
+
+
+_LOOPS = {"getiter": types.range_state64_type, "iternext": types.range_iter64_type}
