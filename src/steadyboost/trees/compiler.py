@@ -16,6 +16,7 @@ from numba.core.typed_passes import (
     IRLegalization,
     NativeLowering,
     NopythonRewrites,
+    PreLowerStripPhis,
 )
 from numba.core.untyped_passes import InlineClosureLikes, InlineInlinables, LiteralUnroll
 
@@ -120,9 +121,23 @@ class QuickFlags(Flags):
 
 
 @register_pass(mutates_CFG=True, analysis_only=False)
+class _ShortPhis(PreLowerStripPhis):
+    """Without a list of where variables are no longer used."""
+
+    _name = "short_phis"
+
+    def run_pass(self, state: Any) -> bool:
+        state.func_ir = self._strip_phi_nodes(state.func_ir)
+        return True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
 class _ShortLowering(NativeLowering):
     _name = "short_lowering"
     lowering_class = ShortLower
+
+
+SHORTER = {NativeLowering: _ShortLowering, PreLowerStripPhis: _ShortPhis}
 
 
 class KernelCompiler(CompilerBase):
@@ -133,7 +148,6 @@ class KernelCompiler(CompilerBase):
     """
 
     library: type[JITCodeLibrary] = _Whole
-    left_out: tuple[type, ...] = ()
 
     def define_pipelines(self) -> list[Any]:
         state = self.state
@@ -144,8 +158,8 @@ class KernelCompiler(CompilerBase):
             return [usual]
         passes = PassManager("short")
         for one, why in usual.passes:
-            if one not in self.left_out:
-                passes.add_pass(_ShortLowering if one is NativeLowering else one, why)
+            if one not in LEFT_OUT:
+                passes.add_pass(SHORTER.get(one, one), why)
         passes.finalize()
         return [passes]
 
@@ -165,4 +179,4 @@ class KernelCompiler(CompilerBase):
 class PartCompiler(KernelCompiler):
     """Compiles what other compiled code calls."""
 
-    library, left_out = _Part, LEFT_OUT
+    library = _Part

@@ -16,6 +16,8 @@ from numba.core import cgutils, ir, types
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
 from numba.core.lowering import Lower
 
+from steadyboost.trees.shortcuts import is_plain
+
 DATA, SHAPE = 4, 5  # parts of an array
 _NUMBER = llvm.IntType(64)
 _ZERO, _ONE, _END = _NUMBER(0), _NUMBER(1), _NUMBER(sys.maxsize)
@@ -118,6 +120,18 @@ class ShortLower(Lower):
             value = self.loadvar(expr.value.name)
             return self._begin_loop(value) if expr.op == "getiter" else self._go_on(value)
         return super().lower_expr(resty, expr)
+
+    def lower_binop(self, resty: Any, expr: Any, op: Any) -> Any:
+        """Without a look for definitions that are for constants, which these have not."""
+        known, sides = self.fndesc.calltypes[expr], (expr.lhs, expr.rhs)
+        if not is_plain(op, known.args):
+            return super().lower_binop(resty, expr, op)
+        args = [self._cast_var(one, kind) for one, kind in zip(sides, known.args, strict=True)]
+        typing = self.context.typing_context
+        function = typing.resolve_value_type(op)
+        chosen = typing.resolve_function_type(function, known.args, {})
+        value = self.context.get_function(function, chosen)(self.builder, args)
+        return self.context.cast(self.builder, value, known.return_type, resty)
 
     def _begin_loop(self, numbers: Any) -> Any:
         """The iterator of a range: where its next number is, its end and step."""

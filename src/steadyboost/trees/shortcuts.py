@@ -9,24 +9,34 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba.core import cgutils, types
+from numba.core import cgutils, ir, types
 
 # These are defined for numbers by tables alone: no definition is compiled when one is chosen.
 _NAMES = ("add", "sub", "mul", "lshift", "rshift", "and_", "or_", "iadd", "isub", "imul", "ior")
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-_OPERATORS = frozenset(getattr(operator, name) for name in (*_NAMES, *_COMPARISONS))
+_OPERATORS = frozenset(getattr(operator, name) for name in (*_NAMES, *_COMPARISONS)) | {bool}
+_OF_ARRAYS = frozenset((operator.getitem, len))
+_INDICES = types.Array | types.Integer | types.SliceType | types.BaseTuple
+_WITHOUT_VARIABLES = frozenset((str, int, float, bool, type(None), ir.Loc))
 _chosen: dict[tuple, tuple] = {}
 
 
+def is_plain(function: Any, args: tuple) -> bool:
+    """Whether a function of numbers is defined by a table."""
+    numbers = all(isinstance(arg, types.Number | types.Boolean) for arg in args)
+    return numbers and function in _OPERATORS
+
+
 def choosing_once(usual: Callable) -> Callable:
-    """Choose the definition of an operator on some types of numbers once.
+    """Choose the definition of an operator on some types of numbers or arrays once.
 
     By itself numba does so for each use, and writes down why each of the others does not fit.
     """
 
     def resolve(function: Any, args: tuple, kws: dict) -> Any:
-        numbers = all(isinstance(arg, types.Number | types.Boolean) for arg in args)
-        if not numbers or getattr(function, "typing_key", None) not in _OPERATORS:
+        name = getattr(function, "typing_key", None)
+        of_arrays = name in _OF_ARRAYS and all(isinstance(arg, _INDICES) for arg in args)
+        if not of_arrays and not is_plain(name, args):
             return usual(function, args, kws)
         key = id(function), args
         if key not in _chosen:
@@ -34,6 +44,29 @@ def choosing_once(usual: Callable) -> Callable:
         return _chosen[key][1]
 
     return resolve
+
+
+def listing_variables(usual: Callable) -> Callable:
+    """List the variables of a statement, past what has none.
+
+    numba does so for each statement half a dozen times, by a call for each part of each part.
+    """
+
+    def list_all(self: Any, value: Any) -> list:
+        if isinstance(value, dict):
+            value = value.values()
+        elif not isinstance(value, list | tuple):
+            return usual(self, value)
+        found = []
+        for part in value:
+            kind = type(part)
+            if kind is ir.Var:
+                found.append(part)
+            elif kind not in _WITHOUT_VARIABLES:
+                found += part.list_vars() if kind is ir.Expr else list_all(self, part)
+        return found
+
+    return list_all
 
 
 def reading_values(usual: Callable) -> Callable:
@@ -101,5 +134,6 @@ def shortcuts(typing: Any) -> Iterator[None]:
     with (
         _replaced(typing, "resolve_function_type", choosing_once),
         _replaced(arrayobj, "make_array", reading_values),
+        _replaced(ir.Inst, "_rec_list_vars", listing_variables),
     ):
         yield
