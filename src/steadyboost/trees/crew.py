@@ -20,6 +20,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from steadyboost.trees.jit import plain, standing
+from steadyboost.trees.target import places_of
 
 LINE = 8  # numbers in a line of the cache
 
@@ -235,6 +236,7 @@ def _write_entry(context: Any, entry: Any, called: Any, arguments: Any) -> None:
     place, task, who = entry.args
     pointer = inside.inttoptr(place, context.get_value_type(arguments).as_pointer())
     values = task, who, inside.load(pointer)
+    places_of(inside)[values[-1]] = pointer
     callee = context.declare_function(entry.module, called)
     context.call_conv.call_function(inside, callee, called.restype, called.argtypes, values)
     inside.ret_void()

@@ -17,13 +17,14 @@ from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
 from numba.core.lowering import Lower
 
 from steadyboost.trees.shortcuts import is_plain
+from steadyboost.trees.target import has_parts, places_of
 
 DATA, SHAPE = 4, 5  # parts of an array
 _NUMBER = llvm.IntType(64)
 _ZERO, _ONE, _END = _NUMBER(0), _NUMBER(1), _NUMBER(sys.maxsize)
 
 
-class _Builder(llvm.IRBuilder):
+class Builder(llvm.IRBuilder):
     """Takes parts of a value that was put together from where they were before."""
 
     def __init__(self, block: Any) -> None:
@@ -47,13 +48,22 @@ class _Builder(llvm.IRBuilder):
 
     def _take(self, agg: Any, path: tuple) -> Any:
         """Once, for all that comes later, where the value is known from the start."""
-        entry = self.function.entry_basic_block
-        early = isinstance(agg, llvm.Argument) or getattr(agg, "parent", None) is entry
+        entry, place = self.function.entry_basic_block, places_of(self).get(agg)
+        early = place is not None or getattr(agg, "parent", None) is entry
         key = agg, path, None if early else self.block
         if key not in self._taken:
             with self.goto_block(entry) if early else nullcontext():
-                self._taken[key] = super().extract_value(agg, path)
+                if place is None:
+                    self._taken[key] = super().extract_value(agg, path)
+                else:
+                    self._taken[key] = self._read(cgutils.gep_inbounds(self, place, 0, *path))
         return self._taken[key]
+
+    def _read(self, place: Any) -> Any:
+        value = self.load(place)
+        if has_parts(value.type):
+            places_of(self)[value] = place
+        return value
 
 
 class ShortLower(Lower):
@@ -61,7 +71,7 @@ class ShortLower(Lower):
 
     def setup_function(self, fndesc: Any) -> None:
         super().setup_function(fndesc)
-        self.builder = _Builder(self.entry_block)
+        self.builder = Builder(self.entry_block)
         self.call_helper = self.call_conv.init_call_helper(self.builder)
         self.context.begin(self.function)
 
