@@ -36,7 +36,15 @@ LEFT_OUT = (
 )
 
 
-class _Whole(JITCodeLibrary):
+class _Library(JITCodeLibrary):
+    """The code of a function."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        """As part of the whole."""
+        module.data_layout = self._codegen._data_layout
+
+
+class _Whole(_Library):
     """The code of a function that Python calls.
 
     What unpacks its arguments is not optimised: that is long where they are many, and runs once.
@@ -51,12 +59,8 @@ class _Whole(JITCodeLibrary):
         super().add_ir_module(module)
 
 
-class _Part(JITCodeLibrary):
-    """The code of a function that is called by compiled code only, with its own loops in order."""
-
-    def _optimize_functions(self, module: Any) -> None:
-        """As part of the whole."""
-        module.data_layout = self._codegen._data_layout
+class _Part(_Library):
+    """The code of a function that is called by compiled code only."""
 
     def finalize(self) -> None:
         for function in self._final_module.functions:

@@ -34,7 +34,7 @@ def choosing_once(usual: Callable) -> Callable:
     """
 
     def resolve(function: Any, args: tuple, kws: dict) -> Any:
-        name = getattr(function, "typing_key", None)
+        name = getattr(function, "typing_key", function)
         of_arrays = name in _OF_ARRAYS and all(isinstance(arg, _INDICES) for arg in args)
         if not of_arrays and not is_plain(name, args):
             return usual(function, args, kws)
