@@ -30,6 +30,17 @@ class Builder(llvm.IRBuilder):
     def __init__(self, block: Any) -> None:
         super().__init__(block)
         self._taken: dict[tuple, Any] = {}
+        self._used: set[int] = set()
+
+    def _insert(self, instr: Any) -> None:
+        self._used.update(map(id, instr.operands))
+        super()._insert(instr)
+
+    def leave_out_unused(self) -> None:
+        """Do not read what is only passed on, by its place."""
+        entry = self.function.entry_basic_block
+        unused = {id(value) for value in places_of(self)} - self._used
+        entry.instructions[:] = [one for one in entry.instructions if id(one) not in unused]
 
     def extract_value(self, agg: Any, idx: Any, name: str = "") -> Any:
         path = tuple(idx) if isinstance(idx, tuple | list) else (idx,)
@@ -75,6 +86,10 @@ class ShortLower(Lower):
         self.call_helper = self.call_conv.init_call_helper(self.builder)
         self.context.begin(self.function)
 
+    def post_lower(self) -> None:
+        super().post_lower()
+        self.builder.leave_out_unused()
+
     def pre_block(self, block: Any) -> None:
         """Nothing: there are no exceptions to be caught."""
         self._cur_ir_block = block
@@ -112,6 +127,11 @@ class ShortLower(Lower):
             self.lower_setitem(inst.target, inst.index_var, inst.value, known)
         else:
             super().lower_inst(inst)
+
+    def lower_assign(self, ty: Any, inst: Any) -> Any:
+        if isinstance(ty, types.Dispatcher):  # is called by its type
+            return self.context.get_constant_null(ty)
+        return super().lower_assign(ty, inst)
 
     def lower_expr(self, resty: Any, expr: Any) -> Any:
         if expr.op == "static_getitem":

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba.core import cgutils, ir, types
+from numba.core import cgutils, errors, interpreter, ir, types
 
 # These are defined for numbers by tables alone: no definition is compiled when one is chosen.
 _NAMES = ("add", "sub", "mul", "lshift", "rshift", "and_", "or_", "iadd", "isub", "imul", "ior")
@@ -110,6 +110,13 @@ def _reader(typ: types.Array, writable: Any) -> Callable:
     return make
 
 
+class _NoColours:
+    """Of the errors that numba makes and drops while it looks for definitions."""
+
+    def __getattr__(self, name: str) -> Callable:
+        return lambda text: text
+
+
 @contextmanager
 def _replaced(owner: Any, name: str, make: Callable) -> Iterator[None]:
     before = vars(owner).get(name)
@@ -135,5 +142,7 @@ def shortcuts(typing: Any) -> Iterator[None]:
         _replaced(typing, "resolve_function_type", choosing_once),
         _replaced(arrayobj, "make_array", reading_values),
         _replaced(ir.Inst, "_rec_list_vars", listing_variables),
+        _replaced(interpreter, "peep_hole_delete_with_exit", lambda usual: lambda code: code),
+        _replaced(errors, "_termcolor_inst", lambda usual: _NoColours()),
     ):
         yield

@@ -91,6 +91,13 @@ class _Calls(CPUCallConv):
             return CPUCallConv(self.context).call_function(builder, callee, *args, **options)
         return super().call_function(builder, callee, *args, **options)
 
+    def return_value(self, builder: Any, retval: Any) -> None:
+        """None is not written: callers do not look for it."""
+        if retval.type == cgutils.voidptr_t:
+            self._return_errcode_raw(builder, RETCODE_OK)
+        else:
+            super().return_value(builder, retval)
+
     def _return_errcode_raw(self, builder: Any, code: Any) -> None:
         if code is not RETCODE_OK:
             _sure.discard(builder.function.name)
@@ -132,10 +139,14 @@ class Target(CPUContext):
             return None
         self.add_linking_libs([compiled.library])
         callee = self.declare_function(builder.module, described)
-        out = cgutils.alloca_once(builder, callee.args[0].type.pointee)
-        packer = self.call_conv._get_arg_packer(described.argtypes)
-        values = packer.as_arguments(builder, args)
-        builder.call(callee, [out, callee.args[1].type(None), *values])
+        values = _Places(self.data_model_manager, described.argtypes).as_arguments(builder, args)
+        out, nowhere = (arg.type(None) for arg in callee.args[:2])
+        if described.restype != types.none:
+            with builder.goto_entry_block():
+                out = builder.alloca(out.type.pointee)
+        builder.call(callee, [out, nowhere, *values])
+        if described.restype == types.none:
+            return self.get_dummy_value()
         return self.get_returned_value(builder, described.restype, builder.load(out))
 
 
