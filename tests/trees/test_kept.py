@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from uuid import uuid4
 
 import numpy as np
 import pytest
@@ -117,7 +118,7 @@ def found_again(stamps, monkeypatch):
 
 
 def test_kernels_are_compiled_anew_when_the_functions_they_may_call_change(monkeypatch):
-    stamps = [((name, 1, 2),) for name in ("first.py", "second.py")]
+    stamps = [((uuid4().hex, 1, 2),) for _ in range(2)]  # of no run before
     found_again(stamps[0], monkeypatch)
     assert found_again(stamps[0], monkeypatch)
     assert not found_again(stamps[1], monkeypatch)

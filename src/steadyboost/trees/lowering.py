@@ -30,17 +30,16 @@ class Builder(llvm.IRBuilder):
     def __init__(self, block: Any) -> None:
         super().__init__(block)
         self._taken: dict[tuple, Any] = {}
-        self._used: set[int] = set()
-
-    def _insert(self, instr: Any) -> None:
-        self._used.update(map(id, instr.operands))
-        super()._insert(instr)
 
     def leave_out_unused(self) -> None:
         """Do not read what is only passed on, by its place."""
-        entry = self.function.entry_basic_block
-        unused = {id(value) for value in places_of(self)} - self._used
-        entry.instructions[:] = [one for one in entry.instructions if id(one) not in unused]
+        unused = {id(value) for value in places_of(self)}
+        for block in self.function.blocks:
+            for one in block.instructions:
+                unused.difference_update(map(id, one.operands))
+                unused.difference_update(id(value) for value, _ in getattr(one, "incomings", ()))
+        early = self.function.entry_basic_block.instructions
+        early[:] = [one for one in early if id(one) not in unused]
 
     def extract_value(self, agg: Any, idx: Any, name: str = "") -> Any:
         path = tuple(idx) if isinstance(idx, tuple | list) else (idx,)
