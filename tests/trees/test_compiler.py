@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from numba import njit, types
+from numba.core import errors, interpreter, ir
 from numba.core.compiler import Flags
 from numba.core.errors import TypingError
 from numba.core.registry import cpu_target
@@ -137,11 +138,15 @@ def test_numba_is_left_as_it_was(value):
     def doubled(value):
         return value + value
 
-    make_array = arrayobj.make_array
+    def found():
+        parts = arrayobj.make_array, ir.Inst._rec_list_vars, interpreter.peep_hole_delete_with_exit
+        return *parts, errors._termcolor_inst, type(cpu_target.target_context)
+
+    before = found()
     with contextlib.suppress(TypingError):
         assert doubled(value) == 2
     assert "resolve_function_type" not in vars(cpu_target.typing_context)
-    assert arrayobj.make_array is make_array
+    assert found() == before
 
 
 @pytest.mark.parametrize("counts_references", [True, False])

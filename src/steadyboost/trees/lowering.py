@@ -7,73 +7,24 @@ takes most of the time of a first fit.
 
 import sys
 from collections import Counter, defaultdict
-from contextlib import nullcontext
 from typing import Any
 
 from llvmlite import ir as llvm
-from llvmlite.ir.instructions import InsertValue
 from numba.core import cgutils, ir, types
 from numba.core.analysis import compute_cfg_from_blocks, compute_use_defs
 from numba.core.lowering import Lower
 
+from steadyboost.trees.builder import Builder
 from steadyboost.trees.shortcuts import is_plain
-from steadyboost.trees.target import has_parts, places_of
 
 DATA, SHAPE = 4, 5  # parts of an array
 _NUMBER = llvm.IntType(64)
 _ZERO, _ONE, _END = _NUMBER(0), _NUMBER(1), _NUMBER(sys.maxsize)
 
 
-class Builder(llvm.IRBuilder):
-    """Takes parts of a value that was put together from where they were before."""
-
-    def __init__(self, block: Any) -> None:
-        super().__init__(block)
-        self._taken: dict[tuple, Any] = {}
-
-    def leave_out_unused(self) -> None:
-        """Do not read what is only passed on, by its place."""
-        unused = {id(value) for value in places_of(self)}
-        for block in self.function.blocks:
-            for one in block.instructions:
-                unused.difference_update(map(id, one.operands))
-                unused.difference_update(id(value) for value, _ in getattr(one, "incomings", ()))
-        early = self.function.entry_basic_block.instructions
-        early[:] = [one for one in early if id(one) not in unused]
-
-    def extract_value(self, agg: Any, idx: Any, name: str = "") -> Any:
-        path = tuple(idx) if isinstance(idx, tuple | list) else (idx,)
-        while isinstance(agg, InsertValue):
-            put = tuple(agg.indices)
-            if put == path[: len(put)]:
-                rest = path[len(put) :]
-                return self.extract_value(agg.value, rest) if rest else agg.value
-            if path == put[: len(path)]:
-                break
-            agg = agg.aggregate
-        if isinstance(agg, llvm.Constant) and isinstance(agg.constant, list | tuple):
-            part = agg.constant[path[0]]
-            return self.extract_value(part, path[1:]) if path[1:] else part
-        return self._take(agg, path)
-
-    def _take(self, agg: Any, path: tuple) -> Any:
-        """Once, for all that comes later, where the value is known from the start."""
-        entry, place = self.function.entry_basic_block, places_of(self).get(agg)
-        early = place is not None or getattr(agg, "parent", None) is entry
-        key = agg, path, None if early else self.block
-        if key not in self._taken:
-            with self.goto_block(entry) if early else nullcontext():
-                if place is None:
-                    self._taken[key] = super().extract_value(agg, path)
-                else:
-                    self._taken[key] = self._read(cgutils.gep_inbounds(self, place, 0, *path))
-        return self._taken[key]
-
-    def _read(self, place: Any) -> Any:
-        value = self.load(place)
-        if has_parts(value.type):
-            places_of(self)[value] = place
-        return value
+def _parts_of(kind: Any) -> tuple:
+    """The types of what is in a tuple; nothing if it is none."""
+    return getattr(kind, "types", ()) if isinstance(kind, types.BaseTuple) else ()
 
 
 class ShortLower(Lower):
@@ -95,7 +46,8 @@ class ShortLower(Lower):
 
     def _find_singly_assigned_variable(self) -> None:
         """Variables that have one value wherever they are used need no memory."""
-        used, times, where = defaultdict(set), Counter(), {}
+        used, where = defaultdict(set), {}
+        times: Counter[str] = Counter()
         for label, block in self.blocks.items():
             for one in block.find_insts(ir.Assign):
                 times[one.target.name] += 1
@@ -134,11 +86,11 @@ class ShortLower(Lower):
 
     def lower_expr(self, resty: Any, expr: Any) -> Any:
         if expr.op == "static_getitem":
-            kind = self.typeof(expr.value.name)
-            if isinstance(kind, types.BaseTuple) and isinstance(expr.index, int):
-                at = expr.index % len(kind)
+            kinds = _parts_of(self.typeof(expr.value.name))
+            if kinds and isinstance(expr.index, int):
+                at = expr.index % len(kinds)
                 part = self.builder.extract_value(self.loadvar(expr.value.name), at)
-                return self.context.cast(self.builder, part, kind[at], resty)
+                return self.context.cast(self.builder, part, kinds[at], resty)
             if self._is_array(expr.value) and expr.index_var is not None:
                 known = self.fndesc.calltypes[expr]
                 return self.lower_getitem(resty, expr, expr.value, expr.index_var, known)
@@ -239,7 +191,7 @@ class ShortLower(Lower):
         None if that takes more than numbers, or a slice of the rows.
         """
         kind, taken = self.typeof(array_var.name), self.typeof(index_var.name)
-        kinds = tuple(taken) if isinstance(taken, types.BaseTuple) else (taken,)
+        kinds = _parts_of(taken) or (taken,)
         simple = type(kind) is types.Array and kind.layout == "C" and kind.aligned
         if not simple or not isinstance(kind.dtype, types.Number | types.Boolean):
             return None
@@ -247,22 +199,27 @@ class ShortLower(Lower):
         if not by_slice and not all(isinstance(one, types.Integer) for one in kinds):
             return None
         array, index = self.loadvar(array_var.name), self.loadvar(index_var.name)
-        part, builder = self.builder.extract_value, self.builder
-        shape = [part(array, (SHAPE, k)) for k in range(kind.ndim)]
+        shape = [self.builder.extract_value(array, (SHAPE, k)) for k in range(kind.ndim)]
+        rest = shape[len(kinds) :]
         if by_slice:
             offset, length = self._cut(index, shape[0])
-            rest, used = [length, *shape[1:]], 1
+            left = [length, *rest]
         else:
-            many = isinstance(taken, types.BaseTuple)
-            numbers = [part(index, k) for k in range(len(kinds))] if many else [index]
-            offset = None
-            for number, one, size in zip(numbers, kinds, shape, strict=False):
-                at = self._at(number, one, size)
-                offset = at if offset is None else builder.add(builder.mul(offset, size), at)
-            rest, used = shape[len(kinds) :], len(kinds)
-        for size in shape[used:]:
-            offset = builder.mul(offset, size)
-        return builder.gep(part(array, DATA), [offset]), rest
+            numbers = [index]
+            if _parts_of(taken):
+                numbers = [self.builder.extract_value(index, k) for k in range(len(kinds))]
+            offset, left = self._count(numbers, kinds, shape), rest
+        for size in rest:
+            offset = self.builder.mul(offset, size)
+        return self.builder.gep(self.builder.extract_value(array, DATA), [offset]), left
+
+    def _count(self, numbers: list, kinds: tuple, shape: list) -> Any:
+        """How many items, or rows, are before one."""
+        count = None
+        for number, kind, size in zip(numbers, kinds, shape, strict=False):
+            at = self._at(number, kind, size)
+            count = at if count is None else self.builder.add(self.builder.mul(count, size), at)
+        return count
 
     def _at(self, number: Any, kind: Any, size: Any) -> Any:
         """A place, from the end if it is negative."""
@@ -300,7 +257,7 @@ class ShortLower(Lower):
         for size in reversed(shape[:-1]):
             strides.insert(0, self.builder.mul(n_items, strides[-1]))
             n_items = self.builder.mul(n_items, size)
-        parts = {(2,): n_items, (3,): strides[-1], (DATA,): data}
+        parts: dict[tuple, Any] = {(2,): n_items, (3,): strides[-1], (DATA,): data}
         parts |= {(SHAPE, k): size for k, size in enumerate(shape)}
         parts |= {(SHAPE + 1, k): stride for k, stride in enumerate(strides)}
         return self._put_together(whole(None), parts)

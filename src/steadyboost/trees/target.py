@@ -124,7 +124,7 @@ class Target(CPUContext):
     def declare_function(self, module: Any, fndesc: Any) -> Any:
         if MARK in fndesc.mangled_name:
             return super().declare_function(module, fndesc)
-        usual = copy(self)
+        usual: Any = copy(self)
         usual.__class__ = CPUContext
         return usual.declare_function(module, fndesc)
 
@@ -175,7 +175,8 @@ class _Arguments(PythonAPI):
             self.builder.store(native.value, place)
             return native.is_error
         failed = cgutils.false_bit  # its length is part of its type, by which the kernel was chosen
-        for k, kind in enumerate(typ):
+        kinds: Any = typ
+        for k, kind in enumerate(kinds):
             part = cgutils.gep_inbounds(self.builder, place, 0, k)
             bad = self._write(kind, self.tuple_getitem(obj, k), part)
             failed = self.builder.or_(failed, bad)
