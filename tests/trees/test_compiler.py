@@ -11,7 +11,7 @@ import pytest
 from numba import njit, types
 from numba.core import errors, interpreter, ir
 from numba.core.compiler import Flags
-from numba.core.errors import TypingError
+from numba.core.errors import NumbaError, TypingError
 from numba.core.registry import cpu_target
 from numba.np import arrayobj
 
@@ -71,6 +71,11 @@ def test_parts_may_call_the_same_part():
     values = np.zeros(4)
     both(values)
     np.testing.assert_array_equal(values, 6)
+
+
+def test_functions_of_numba_cannot_call_parts():
+    with pytest.raises(NumbaError, match="_add_two can be called by Python and our kernels only"):
+        njit(lambda values: _add_two(values))(np.zeros(3))
 
 
 def test_kernels_may_share_a_part():

@@ -5,6 +5,7 @@ a function gets the place of an array, or of a tuple of forty of them, and reads
 """
 
 from copy import copy
+from functools import wraps
 from itertools import compress
 from typing import Any
 
@@ -12,6 +13,8 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.callconv import RETCODE_OK, CPUCallConv
 from numba.core.cpu import CPUContext
+from numba.core.errors import NumbaError
+from numba.core.imputils import user_function
 from numba.core.pythonapi import NativeValue, PythonAPI
 
 MARK = "ByPlace"  # in the names of our functions
@@ -127,6 +130,18 @@ class Target(CPUContext):
         usual: Any = copy(self)
         usual.__class__ = CPUContext
         return usual.declare_function(module, fndesc)
+
+    def insert_user_function(self, func: Any, fndesc: Any, libs: Any = ()) -> None:
+        """For functions of this target: others would call it in another way, and crash."""
+        usual = user_function(fndesc, libs)
+
+        @wraps(usual)
+        def call(context: Any, *args: Any) -> Any:
+            if MARK in fndesc.mangled_name and not isinstance(context, Target):
+                raise NumbaError(f"{fndesc.qualname} can be called by Python and our kernels only")
+            return usual(context, *args)
+
+        self._defns[func].append(call, fndesc.argtypes)
 
     def begin(self, function: Any) -> None:
         """A function cannot fail until it is seen to."""
