@@ -4,8 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
+from numba import types
+from numba.core.registry import cpu_target
 
 from steadyboost.trees.jit import inlined, kernel, plain, standing
+from steadyboost.trees.lowering import DATA, ITEM_SIZE, N_ITEMS, SHAPE, STRIDES
 
 
 def same(function, *args):
@@ -114,6 +117,24 @@ def test_loops_inside_loops_begin_anew():
 
     for n, step in itertools.product(range(6), (1, 2, 5)):
         same(count, n, step)
+
+
+@pytest.mark.parametrize(
+    ("kind", "names", "places"),
+    [
+        (
+            types.int64[::1],
+            ("nitems", "itemsize", "data", "shape", "strides"),
+            (N_ITEMS, ITEM_SIZE, DATA, SHAPE, STRIDES),
+        ),
+        (types.range_state64_type, ("start", "stop", "step"), (0, 1, 2)),
+        (types.slice2_type, ("start", "stop", "step"), (0, 1, 2)),
+        (types.Pair(types.int64, types.boolean), ("first", "second"), (0, 1)),
+    ],
+)
+def test_parts_are_where_numba_has_them(kind, names, places):
+    model = cpu_target.target_context.data_model_manager[kind]
+    assert tuple(model.get_field_position(name) for name in names) == places
 
 
 @plain

@@ -17,7 +17,7 @@ from numba.core.lowering import Lower
 from steadyboost.trees.builder import Builder
 from steadyboost.trees.shortcuts import is_plain
 
-DATA, SHAPE = 4, 5  # parts of an array
+N_ITEMS, ITEM_SIZE, DATA, SHAPE, STRIDES = range(2, 7)  # parts of an array
 _NUMBER = llvm.IntType(64)
 _ZERO, _ONE, _END = _NUMBER(0), _NUMBER(1), _NUMBER(sys.maxsize)
 
@@ -257,9 +257,9 @@ class ShortLower(Lower):
         for size in reversed(shape[:-1]):
             strides.insert(0, self.builder.mul(n_items, strides[-1]))
             n_items = self.builder.mul(n_items, size)
-        parts: dict[tuple, Any] = {(2,): n_items, (3,): strides[-1], (DATA,): data}
+        parts: dict[tuple, Any] = {(N_ITEMS,): n_items, (ITEM_SIZE,): strides[-1], (DATA,): data}
         parts |= {(SHAPE, k): size for k, size in enumerate(shape)}
-        parts |= {(SHAPE + 1, k): stride for k, stride in enumerate(strides)}
+        parts |= {(STRIDES, k): stride for k, stride in enumerate(strides)}
         return self._put_together(whole(None), parts)
 
 
