@@ -1,5 +1,7 @@
 """SAMME. Zhu, Zou, Rosset & Hastie (2009); papers/004, Algorithm 4."""
 
+from math import log
+
 import numpy as np
 
 from steadyboost.core.estimator import BoostingClassifier
@@ -42,4 +44,4 @@ class SAMMEClassifier(BoostingClassifier):
         k = self.n_classes_
         if error >= 1 - 1 / k - ROUNDING:
             return None
-        return float(np.log(k - 1)) - log_odds(error)
+        return log(k - 1) - log_odds(error)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
+from math import exp, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -134,6 +135,7 @@ class Rows:
             )
             for number, (order, at) in enumerate(stretches(data, len(y)))
         ]
+        self.order = [block.order for block in self.blocks]
         self.bounds = np.array([*(block.rows.start for block in self.blocks), len(y)])
         self._count()
 
@@ -148,10 +150,6 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.y)
-
-    @property
-    def order(self) -> list[Order]:
-        return [block.order for block in self.blocks]
 
     @property
     def crew(self) -> Crew | None:
@@ -228,10 +226,10 @@ class Rows:
         late, self.late = self.late, None
         if late is None or self.whole is None or self.lowest <= LOWEST:
             return False
-        fall = float(np.exp(-late.step))
+        fall = exp(-late.step)
         scale = 1 / (late.error + (1 - late.error) * fall)
         factors = (fall * scale, scale)
-        self.lowest += np.log(scale) - max(late.step, 0.0)
+        self.lowest += log(scale) - max(late.step, 0.0)
         self.whole = near(self.whole * factors[int(late.error >= 0.5)])
         follow_votes(factors, late.votes, self.y, self.weights, self.crew)
         if self.lowest <= LOWEST:

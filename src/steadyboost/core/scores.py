@@ -4,6 +4,8 @@ Scores are (n, k) arrays in column order: most rounds touch one class per row, a
 at a time otherwise.
 """
 
+from math import log, log1p
+
 import numpy as np
 
 from steadyboost.trees.crew import Crew, shared_loop
@@ -157,7 +159,7 @@ def worth(edges: np.ndarray, votes: np.ndarray, code: np.ndarray) -> float:
 
 def log_odds(p: float) -> float:
     """ln(p / (1 - p))."""
-    return float(np.log(p) - np.log1p(-p))
+    return log(p) - log1p(-p)
 
 
 def log_one_plus_exp(x: np.ndarray) -> np.ndarray:

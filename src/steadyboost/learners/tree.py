@@ -142,7 +142,8 @@ class Tree(BaseEstimator):
         weights = question.weights if counts is None else counts.astype(float)
         rows, features = self._draw(data, counts, seed, threads)
         drawn = rows is not None
-        rows = weighing(weights) if rows is None else rows
+        if rows is None and question.whole is None:
+            rows = weighing(weights)
         growth, space = self.growth(), data.once(make_space)
         if question.edges is None:
             labelled = question.targets, weights, question.n_answers

@@ -27,6 +27,7 @@ from steadyboost.trees.jit import plain
 
 COLUMNS = 16  # of a thread from which on it takes columns, not rows
 SEGMENTS = 4  # for each thread
+APART = 128  # bytes: two lines of the cache, as the next one may be fetched, too
 CELLS = 8192  # of a histogram that are added up at a time
 
 
@@ -42,8 +43,13 @@ def bounds_of(n: int, crew: Crew) -> np.ndarray:
 
 
 def for_each(crew: Crew, room: tuple[np.ndarray, ...]) -> tuple[np.ndarray, ...]:
-    """The same room for each thread."""
-    return tuple(np.empty((crew.n_threads, *part.shape), part.dtype) for part in room)
+    """The same room for each thread, and so much behind it that no two write to the same line."""
+
+    def widened(part: np.ndarray) -> tuple[int, ...]:
+        per_row = part.itemsize * max(1, part[:1].size)
+        return len(part) + -(-APART // per_row), *part.shape[1:]
+
+    return tuple(np.empty((crew.n_threads, *widened(part)), part.dtype) for part in room)
 
 
 def adding_room(bins: tuple, sums: tuple, n_rows: int, n_channels: int, crew: Crew) -> tuple:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ class BinnedRows:
     def layout(self) -> tuple[np.ndarray, ...]:
         return self.offsets, self.n_bins, self.has_missing, self.categorical
 
-    @property
+    @cached_property
     def growth_layout(self) -> tuple[np.ndarray | None, ...]:
         """None for categories where there are none: growth is compiled without them then."""
         return (*self.layout[:3], self.categorical if self.categorical.any() else None)
@@ -113,6 +114,7 @@ class Binned(BinnedRows):
     categorical: np.ndarray
     offsets: np.ndarray = field(init=False)
     _joint: dict[int, Joint] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _bins: dict[int, tuple] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def n_rows(self) -> int:
@@ -153,9 +155,13 @@ class Binned(BinnedRows):
 
         None for joint columns where there are none: growth is compiled without them then.
         """
-        joint = self.joint(n_channels) if features is None and n_channels > 0 else NOT_JOINED
-        features = np.arange(self.n_features) if features is None else features
-        return self.packed, features, self.growth_layout, joint if len(joint[3]) else None
+        if features is not None:
+            return self.packed, features, self.growth_layout, None
+        if n_channels not in self._bins:
+            joint = self.joint(n_channels) if n_channels > 0 else NOT_JOINED
+            every = self.packed, np.arange(self.n_features), self.growth_layout
+            self._bins[n_channels] = *every, joint if len(joint[3]) else None
+        return self._bins[n_channels]
 
     def joint(self, n_channels: int) -> Joint:
         if n_channels not in self._joint:

@@ -34,7 +34,6 @@ from steadyboost.trees.large import (
     place_large,
     search_shared,
     send_large,
-    subtract_shared,
 )
 from steadyboost.trees.nodes import add_children, may_split, next_open
 from steadyboost.trees.sending import list_all, send_rows
@@ -48,6 +47,7 @@ from steadyboost.trees.state import (
     N_LEAVES,
     N_NODES,
     N_OPEN,
+    OF_ROOT,
     SHARED,
     SMALL,
 )
@@ -107,20 +107,13 @@ def _fill_node(bins, sums, rows, node, span, n_channels, gather, state, crew, hi
 
 
 @plain
-def _subtract_node(parent, child, out, state, crew):
-    if crew is not None and state[SHARED]:
-        subtract_shared(parent, child, out, crew)
-        return
-    _subtract(parent, child, out)
-
-
-@plain
 def _add_up_new(
     bins, sums, rows, few, rule, limits, tree, span, slot, pool, free, gather, state, root, crew
 ):
     """Histograms of the nodes that were added last; whether there was a free slot, if it takes one.
 
-    Only the smaller one is added up; the larger one's is the rest of their parent's.
+    Only the smaller one is added up; the larger one's is the rest of their parent's, which threads
+    that share them write as they search.
     """
     totals, depth = tree[3], tree[5]
     small, large, n_leaves = state[SMALL], state[LARGE], state[N_LEAVES]
@@ -133,11 +126,12 @@ def _add_up_new(
     _take_slot(small, slot, free, state)
     hist = pool[slot[small]]
     _fill_node(bins, sums, rows, small, span, totals.shape[1], gather, state, crew, hist)
-    if slot[large] == ROOT:  # all other slots are free
+    state[OF_ROOT] = slot[large] == ROOT
+    if state[OF_ROOT]:  # all other slots are free
         _take_slot(large, slot, free, state)
-        _subtract_node(root, hist, pool[slot[large]], state, crew)
-    elif large != small:
-        _subtract_node(pool[slot[large]], hist, pool[slot[large]], state, crew)
+    if large != small and (crew is None or not state[SHARED]):
+        parent = root if state[OF_ROOT] else pool[slot[large]]
+        _subtract(parent, hist, pool[slot[large]])
     return True
 
 
@@ -167,8 +161,11 @@ def _search_together(bins, rule, limits, tree, nodes, pool, state, root, crew):
         _may_split(totals[first], tree[5][first], n_leaves, rule[0], limits),
         last > first and _may_split(totals[last], tree[5][last], n_leaves, rule[0], limits),
     )
-    hists = (one, pool[nodes[2][last]])
-    search_shared(bins, hists, (totals[first], totals[last]), wanted, rule, crew)
+    hists, larger = (one, pool[nodes[2][last]]), np.int64(-1)
+    if last > first and (wanted[0] or wanted[1]):
+        larger = state[LARGE] - first
+    parent = root if state[OF_ROOT] else pool[nodes[2][state[LARGE]]]
+    search_shared(bins, hists, parent, larger, (totals[first], totals[last]), wanted, rule, crew)
     for node in range(first, last + 1):
         tree[4][node], nodes[1][node] = best_offer(
             node - first, bins, hists[node - first], totals[node], rule, crew, tree[2][node],

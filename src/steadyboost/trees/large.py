@@ -14,7 +14,7 @@ copied to one list, behind all segments, and the thread that leads does the rest
 
 import numpy as np
 
-from steadyboost.trees.adding import CELLS, add_shared, for_each
+from steadyboost.trees.adding import add_shared, for_each
 from steadyboost.trees.crew import Crew, shared_loop
 from steadyboost.trees.jit import plain
 from steadyboost.trees.sending import partition_with, settle_with, table_of_bins
@@ -59,24 +59,28 @@ def fill_large(bins, sums, rows, node, n_rows, n_channels, crew, hist):
     add_shared(adding, bins, sums, rows, spans[slot[node]], n_rows, np.int64(1), n_channels, hist)
 
 
-@shared_loop
-def _subtract_cells(part, who, args):
-    parent, child, out = args
-    for cell in range(part * CELLS, min((part + 1) * CELLS, len(out))):
-        out[cell] = parent[cell] - child[cell]
-
-
 @plain
-def subtract_shared(parent, child, out, crew):
-    """As ``subtract``."""
-    _subtract_cells(crew[0][0], (len(out) + CELLS - 1) // CELLS, (parent, child, out))
+def _subtract_columns(bins, own, parent, child, n_channels, out):
+    """As ``subtract``, of some features: their sums and, where rows are counted, these."""
+    offsets = bins[2][0]
+    first, end, width = offsets[own[0]], offsets[own[-1] + 1], n_channels
+    for _ in range(1 + (len(out) > offsets[-1] * n_channels)):
+        at = slice(first * width, end * width)
+        of_both, of_one, rest = parent[at], child[at], out[at]
+        for cell in range(len(rest)):
+            rest[cell] = of_both[cell] - of_one[cell]
+        skipped, width = offsets[-1] * n_channels, np.int64(1)
+        first, end = skipped + offsets[own[0]], skipped + offsets[own[-1] + 1]
 
 
 @shared_loop
 def _search_columns(stretch, who, args):
     """The best splits of one node, or two, by some features."""
-    bins, hists, totals, wanted, rule, cuts, offers, search = args
+    bins, hists, parent, larger, totals, wanted, rule, cuts, offers, search = args
     features = bins[1][cuts[stretch] : cuts[stretch + 1]]
+    if larger >= 0:
+        of_one, out = hists[1 - larger], hists[larger]
+        _subtract_columns(bins, features, parent, of_one, len(totals[0]), out)
     for k in range(2):
         offers[0][stretch, k] = -np.inf
         if wanted[k]:
@@ -87,10 +91,14 @@ def _search_columns(stretch, who, args):
 
 
 @plain
-def search_shared(bins, hists, totals, wanted, rule, crew):
-    """Look for splits of one node or two, those that are ``wanted``: see ``best_offer``."""
+def search_shared(bins, hists, parent, larger, totals, wanted, rule, crew):
+    """Look for splits of one node or two, those that are ``wanted``: see ``best_offer``.
+
+    The histogram of the ``larger`` one is written before: the rest of the parent's. (-1: it is
+    known.)
+    """
     (board, _, cuts, _, _, _, _), _, _, offers, search = crew
-    given = bins, hists, totals, wanted, rule, cuts, offers, search
+    given = bins, hists, parent, larger, totals, wanted, rule, cuts, offers, search
     _search_columns(board, len(cuts) - 1, given)
 
 

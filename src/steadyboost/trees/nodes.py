@@ -3,7 +3,7 @@
 from functools import partial
 
 from steadyboost.trees.criteria import EDGE
-from steadyboost.trees.jit import plain, shared
+from steadyboost.trees.jit import plain, shared, standing
 
 
 @partial(shared, inside=plain)
@@ -44,3 +44,16 @@ def add_children(tree, node, left, left_sums):
         depth[child] = depth[node] + 1
         for c in range(totals.shape[1]):
             totals[child, c] = totals[node, c] - left_sums[c] if side else left_sums[c]
+
+
+@standing
+def close(totals, gain, depth, units, value):
+    """Write sums and gains as shares of so many units; the largest depth."""
+    deepest = depth[0]
+    for node in range(len(depth)):
+        gain[node] = gain[node] / units if gain[node] > 0 else 0.0
+        for c in range(totals.shape[1]):
+            value[node, c] = totals[node, c] / units
+        if depth[node] > deepest:
+            deepest = depth[node]
+    return deepest

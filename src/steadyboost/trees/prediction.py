@@ -208,9 +208,10 @@ def add_trees(packed, trees, starts, tables, one_each, scratch, scores):
 @shared_loop
 def _take_parts(part, who, args):
     values, places, out = args
-    start = part * TAKEN
-    for i in range(start, min(start + TAKEN, len(places))):
-        out[i] = values[np.uint64(places[i])]
+    at = slice(part * TAKEN, part * TAKEN + TAKEN)
+    own, taken = places[at], out[at]
+    for i in range(len(own)):
+        taken[i] = values[np.uint64(own[i])]
 
 
 @standing

@@ -42,9 +42,11 @@ def _change(segment, who, args):
 
 
 @standing
-def _bring_up(weights, whole, fixed, rows, bounds, spans, bins, sums, n_labels, room, adding, hist):
+def _bring_up(weights, whole, fixed, rows, bounds, spans, bins, sums, room, adding, hist, of_all):
     """Bring the sums up to the weights of rows, segment by segment."""
+    n_labels = len(of_all)
     changing = (weights, whole, fixed, sums[1], rows, bounds, spans)
+    of_all[:] = 0
     if adding is None:
         _change(None, 1, changing)
         n_moved = spans[0, 1] - spans[0, 0]
@@ -55,6 +57,8 @@ def _bring_up(weights, whole, fixed, rows, bounds, spans, bins, sums, n_labels, 
         for segment in range(len(spans)):
             n_moved += spans[segment, 1] - spans[segment, 0]
         add_shared(adding, bins, sums, rows, spans, n_moved, np.int64(0), n_labels, hist)
+    for cell in range(bins[2][0][1] * n_labels):
+        of_all[cell % n_labels] += hist[cell]
 
 
 class RootSums:
@@ -69,6 +73,7 @@ class RootSums:
         self.labels, self.bins = labels, self.binned.bins(None, n_labels)
         self.fixed, moved = np.zeros((2, len(labels)), dtype=np.int64)
         self.hist = np.zeros(int(self.binned.offsets[-1]) * n_labels, dtype=np.int64)
+        self.of_all, self.nowhere = np.empty(n_labels, np.int64), np.empty((0, n_labels), np.int64)
         nothing = np.empty(0, dtype=np.int64)
         self.arrays = labels, moved, nothing, nothing.astype(np.int32)
 
@@ -100,11 +105,8 @@ class RootSums:
         )
         rows = space.array("rows", len(labels), np.int32)
         _bring_up(
-            weights, whole, self.fixed, rows, bounds, spans, self.bins, self.arrays, n_labels, room,
-            adding, self.hist,
+            weights, whole, self.fixed, rows, bounds, spans, self.bins, self.arrays, room, adding,
+            self.hist, self.of_all,
         )  # fmt: skip
-        first = self.hist[: self.binned.offsets[1] * n_labels]
-        of_all = first.reshape(-1, n_labels).sum(axis=0)
-        nowhere = np.empty((0, n_labels), dtype=np.int64)
-        units = units_of(total, whole)
-        return Sums(labels, self.fixed, nowhere, units=units, of_all=of_all, hist=self.hist)
+        units, parts = units_of(total, whole), (labels, self.fixed, self.nowhere)
+        return Sums(*parts, units=units, of_all=self.of_all, hist=self.hist)

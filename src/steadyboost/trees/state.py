@@ -13,10 +13,10 @@ FEW = 7
 FRESH = 8
 
 # Where threads share large nodes: how many rows others have at the most, how many slots for lists
-# of rows are taken, where the lists of other nodes end, and whether the nodes that were added last
-# are children of a large one.
-SOLO, N_SLOTS, LISTED, SHARED = range(9, 13)
+# of rows are taken, where the lists of other nodes end, whether the nodes that were added last are
+# children of a large one, and whether that is a root whose histogram is not to be changed.
+SOLO, N_SLOTS, LISTED, SHARED, OF_ROOT = range(9, 14)
 
-SIZE = 13
+SIZE = 14
 
 STATE = 4  # its own place in the room

@@ -11,6 +11,7 @@ from steadyboost.trees.adding import adding_room
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.crew import Crew
 from steadyboost.trees.grower import NARROW, go_on
+from steadyboost.trees.nodes import close
 from steadyboost.trees.prediction import apply, scratch_for_places
 from steadyboost.trees.room import Room, empty_tree
 from steadyboost.trees.sharded import Run, Shard, ShardedGrowth, add_up, one_by_one
@@ -101,8 +102,9 @@ class GrownTree:
         if n_nodes < len(tree[0]):
             tree = tuple(part[:n_nodes].copy() for part in tree)
         feature, children, left_set, totals, gain, depth = tree
-        gain = np.maximum(gain, 0.0) / units
-        return cls(feature, children, left_set, totals / units, gain, int(depth.max()))
+        value = np.empty(totals.shape)
+        deepest = close(totals, gain, depth, units, value)
+        return cls(feature, children, left_set, value, gain, int(deepest))
 
     def apply(self, packed: np.ndarray) -> np.ndarray:
         """Leaf of each binned row."""
