@@ -109,9 +109,10 @@ def label_stride(n_bins):
 @plain
 def turn(by_label, first, end, stride, n_channels, hist):
     """Add some bins of a histogram that is label by label to one in the usual order."""
-    for b in range(first, end):
-        for c in range(n_channels):
-            hist[b * n_channels + c] += by_label[c * stride + b]
+    width, step = np.uint64(n_channels), np.uint64(stride)
+    for b in range(np.uint64(first), np.uint64(end)):
+        for c in range(width):
+            hist[b * width + c] += by_label[c * step + b]
 
 
 @inlined

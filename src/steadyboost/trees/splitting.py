@@ -182,8 +182,9 @@ def _search(hist, features, layout, total, total_count, rule, order, sides, left
                 bin_ = base + order[k]
                 left_mass, right_mass, moved = np.int64(0), np.int64(0), np.int64(0)
                 left_squares, right_squares = 0.0, 0.0
+                cell = np.uint64(bin_ * n_channels)
                 for c in range(n_channels):
-                    own = hist[bin_ * n_channels + c]
+                    own = hist[cell + np.uint64(c)]
                     l = left[c] + own
                     left[c] = l
                     r = total[c] - l
