@@ -127,6 +127,14 @@ def test_a_room_serves_tree_after_tree(columns):
         np.testing.assert_array_equal(leaf, other)
 
 
+@pytest.mark.parametrize("shape", [(0,), (3,), (257,), (2, 3), (0, 2)])
+def test_no_two_threads_write_to_the_same_line(shape):
+    (room,) = adding.for_each(Crew(3), (np.empty(shape, dtype=np.int64),))
+    ends = [own[: shape[0]].ctypes.data + 8 * int(np.prod(shape)) for own in room]
+    starts = [own.ctypes.data for own in room]
+    assert min(np.subtract(starts[1:], ends[:-1])) >= adding.APART
+
+
 X, Y = problem(n=400, k=4)
 
 
