@@ -15,6 +15,7 @@ from rich.console import Console
 
 from steadyboost.datasets import DatasetNotFound
 
+MORE_PAIRS = 2  # of our fits with one thread and two, for each repeat of all models
 PREDICT_TREES = 100  # at least; a multiple of the classes, so that all models have as many
 PREDICT_ROWS = 200_000
 TRAIN_ROWS = 20_000  # deep enough trees to predict with, at little cost
@@ -49,7 +50,7 @@ def _first_and_last_line(message: str) -> str:
 
 def set_cost(data_set: DataSet, repeats: int, quick: bool) -> float:
     """Expected seconds of a data set: starting costs about a repeat, predicting another."""
-    return (repeats + 2) * data_set.cost(quick)
+    return (repeats + 2 + MORE_PAIRS) * data_set.cost(quick)
 
 
 class Series:
@@ -122,13 +123,17 @@ class SetRun:
 
     def measure(self) -> None:
         fits = [series.fits for series in self.series]
-        self.repeat("fits", Series.fit, self.cost)
+        self.repeat("fits", self.series, Series.fit, self.cost)
+        ours = [series for series in self.series if series.fits.model == OURS]
+        for _ in range(MORE_PAIRS):
+            self.repeat("threads", ours, Series.fit, self.cost / self.results.repeats)
         self.results.fits += [record for record in fits if record.seconds]
         self.series = [series for series in self.series if series.model.predicts]
         with self.clock.step(f"{self.name}: models to predict with", self.cost / 2):
-            self.each(Series.train)
+            self.each(self.series, Series.train)
         predictions = [series.predictions for series in self.series]
-        self.repeat("predictions", Series.predict, self.cost / 2 / self.results.repeats)
+        cost = self.cost / 2 / self.results.repeats
+        self.repeat("predictions", self.series, Series.predict, cost)
         self.results.predictions += [record for record in predictions if record.seconds]
 
     def open(self, n_classes: int, folder: Path, open_children: ExitStack) -> None:
@@ -139,7 +144,7 @@ class SetRun:
                 series = self.new_series(model, threads, n_classes)
                 open_children.callback(series.child.close)
                 self.series.append(series)
-        self.each(lambda series: series.prepare(folder))
+        self.each(self.series, lambda series: series.prepare(folder))
 
     def new_series(self, model: str, threads: int, n_classes: int) -> Series:
         rounds = self.data_set.rounds(MODELS[model].pace, self.results.quick)
@@ -153,17 +158,20 @@ class SetRun:
             self.attempt(series, lambda series: series.prepare(folder))
             series.child.close()
 
-    def repeat(self, what: str, action: Callable[[Series], None], cost: float) -> None:
+    def repeat(
+        self, what: str, those: list[Series], action: Callable[[Series], None], cost: float
+    ) -> None:
         """Every series once before any series again, so that a busy minute hits all alike."""
         repeats = self.results.repeats
         for r in range(repeats):
             with self.clock.step(f"{self.name}: {what}, repeat {r + 1} of {repeats}", cost):
-                self.each(action)
+                self.each(those, action)
                 self.results.thread_gains.append(self.additions.gain())
 
-    def each(self, action: Callable[[Series], None]) -> None:
-        for series in self.series:
-            self.attempt(series, action)
+    def each(self, those: list[Series], action: Callable[[Series], None]) -> None:
+        for series in those:
+            if series.error is None:
+                self.attempt(series, action)
         self.series = [series for series in self.series if series.error is None]
 
     def attempt(self, series: Series, action: Callable[[Series], None]) -> None:
