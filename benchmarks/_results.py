@@ -74,6 +74,18 @@ class Results:
     def predictions_of(self, data_set: str, model: str, threads: int) -> Predictions | None:
         return _find(self.predictions, data_set, model, threads)
 
+    def updated(self, newer: "Results") -> "Results":
+        """With the data sets that were measured again, in the order of this run."""
+        both = {**dict.fromkeys(self.shapes, self), **dict.fromkeys(newer.shapes, newer)}
+        newer.shapes = {name: run.shapes[name] for name, run in both.items()}
+        for kind in ("fits", "predictions"):
+            of_sets = [
+                [r for r in getattr(run, kind) if r.data_set == s] for s, run in both.items()
+            ]
+            setattr(newer, kind, [record for records in of_sets for record in records])
+        newer.startup = newer.startup or self.startup
+        return newer
+
     def save(self, path: Path, bars: list[dict[str, Any]]) -> None:
         """Raw timings, with medians and bars for whoever reads the file."""
         content = asdict(self)
@@ -104,7 +116,8 @@ def typical(values: list[float]) -> float | None:
 def ratio(above: list[float], below: list[float]) -> float | None:
     """Median of the ratios within each repeat, so that slow drifts of the machine cancel.
 
-    A difference of two timings that is not positive is noise, and left out.
+    Repeats that one of them has alone do not count. A difference of two timings that is not
+    positive is noise, and left out.
     """
     pairs = zip(above, below, strict=False)
     return typical([a / b for a, b in pairs if a > 0 and b > 0])

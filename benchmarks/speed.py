@@ -40,6 +40,7 @@ def parse() -> argparse.Namespace:
     add("--json", type=Path, help="where results go (benchmarks/results/speed.json)")
     add("--chart", type=Path, help="where the chart goes (docs/images/speed.png)")
     add("--write-docs", action="store_true", help="write the tables into docs/performance.md")
+    add("--update", action="store_true", help="keep the other sets and the start of the last run")
     add("--from-json", type=Path, help="report an earlier run's results instead of measuring")
     return parser.parse_args()
 
@@ -100,7 +101,8 @@ def measure(arguments: argparse.Namespace, console: Console) -> Results:
     models = installed(arguments.models, results, console)
     costs = [set_cost(SETS[name], repeats, arguments.quick) for name in arguments.sets]
     clock = Clock(console, STARTUP_SECONDS * repeats + sum(costs))
-    measure_startup(results, clock)
+    if not arguments.update:
+        measure_startup(results, clock)
     for name in arguments.sets:
         SetRun(name, models, results, clock).run()
     return results
@@ -128,11 +130,12 @@ def show(results: Results, bars: list[Bar], console: Console) -> None:
 def main() -> None:
     arguments, console = parse(), Console()
     results = load(arguments.from_json) if arguments.from_json else measure(arguments, console)
-    bars = all_bars(results)
     if not arguments.from_json:
         path = destination(arguments.json, "benchmarks/results/speed.json", results.quick)
-        results.save(path, [bar.as_json() for bar in bars])
+        results = load(path).updated(results) if arguments.update else results
+        results.save(path, [bar.as_json() for bar in all_bars(results)])
         console.print(f"results: {path}")
+    bars = all_bars(results)
     chart = destination(arguments.chart, "docs/images/speed.png", results.quick)
     draw_chart(results, chart, console)
     show(results, bars, console)
