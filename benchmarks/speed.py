@@ -1,6 +1,6 @@
 """Speed and memory against scikit-learn, LightGBM and XGBoost, interleaved in one run.
 
-``python benchmarks/speed.py`` takes about half an hour on two cores and wants the machine to
+``python benchmarks/speed.py`` takes about forty minutes on two cores and wants the machine to
 itself; ``--quick`` only shows that everything works.
 """
 
