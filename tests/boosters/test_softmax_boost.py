@@ -8,7 +8,7 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
 
 from steadyboost import SoftmaxBoostClassifier, Stump, Tree
-from steadyboost.core.loop import Round, Seeds
+from steadyboost.core.rounds import Draw, Round, Seeds
 from steadyboost.core.rows import Rows
 from steadyboost.core.soft_risk import SoftRisk
 from steadyboost.core.workers import Workers
@@ -31,7 +31,8 @@ def answers(model, X):
 
 
 def chance(t, seed=0):
-    return Round(t, Seeds(seed)[t]).rng
+    round_ = Round(t, Seeds(seed)[t])
+    return round_.rng(Draw.ROWS), round_.rng(Draw.LABELS)
 
 
 def random_costs(k, seed=0):

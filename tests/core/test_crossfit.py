@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 
 from steadyboost import SteadyBoostClassifier
 from steadyboost.core.crossfit import N_FORESTS, Shape, _varied, deal_folds, trees_of
+from steadyboost.core.rounds import Draw
 from steadyboost.core.stacked import StackedLeaves, stack
 from steadyboost.learners.prepare import Binner
 
@@ -43,7 +44,7 @@ def unseen_by_hand(model, X, y):
                     boosters[held, column] += tree.value[binned.leaves(tree)[held], 0]
         for number in range(N_FORESTS):
             tree = trees[shape.n_folds * shape.width + number]
-            rng = model.round(t).of(shape.n_folds + number).rng
+            rng = model.round(t).of(shape.n_folds + number).rng(Draw.ROWS)
             missed = ~np.isin(np.arange(len(y)), rng.integers(len(y), size=len(y)))
             sized = shares_with_size(tree, model.leaf_sizes_[number])
             votes[number, missed] += sized[binned.leaves(tree)[missed]]

@@ -10,7 +10,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost import BoostingClassifier, SAMMEClassifier, Stump, Tree
 from steadyboost.core.callbacks import Callback
-from steadyboost.core.loop import Boosting, Round, Seeds
+from steadyboost.core.loop import Boosting, Seeds
+from steadyboost.core.rounds import Draw, Round
 from steadyboost.core.rows import Rows
 from steadyboost.core.stages import Stage
 from steadyboost.core.workers import Workers
@@ -67,9 +68,13 @@ def test_seeds_are_those_of_scikit_learns_ensembles():
     assert Seeds(5)[3] == expected[3]
 
 
-def test_a_round_has_draws_of_its_own():
-    draws = [Round(0, seed).rng.random() for seed in (1, 1, 2)]
+def test_a_draw_is_a_function_of_seed_and_purpose():
+    draws = [Round(0, seed).rng(Draw.ROWS).random() for seed in (1, 1, 2)]
     assert draws[0] == draws[1] != draws[2]
+    round_ = Round(3, 7)
+    of_purpose = {purpose: round_.rng(purpose).random() for purpose in Draw}
+    assert of_purpose == {purpose: round_.rng(purpose).random() for purpose in Draw}
+    assert len(set(of_purpose.values())) == len(Draw)
 
 
 def test_a_round_weighs_asks_counts_and_adds():

@@ -2,7 +2,7 @@
 
 ``hypotheses[t][y]`` has the answers, -1 and +1, of round t's tree for label y to all rows, or None
 if the label was not drawn. ``costs[i][y]`` is c_i(y), ``shares`` is p(x). Where pairs are drawn,
-``chance(t)`` is a round's source of them. Nothing here is shared with the package.
+``chance(t)`` has a round's generators of rows and of labels. Nothing is shared with the package.
 """
 
 from dataclasses import dataclass, field
@@ -55,14 +55,14 @@ def all_pairs(scores, costs, shares):
             yield i, z, shares[i] * g, delta
 
 
-def drawn_pairs(scores, costs, shares, n_draws, rng):
+def drawn_pairs(scores, costs, shares, n_draws, rng, label_rng):
     """Eq. (8): M pairs, the rows first and then, in their order, the labels by bisection."""
     bounds = np.cumsum(shares)
     if np.ptp(shares) == 0:
         rows = np.sort(rng.integers(len(shares), size=n_draws))
     else:
         rows = np.sort(np.searchsorted(bounds, rng.random(n_draws) * bounds[-1], side="right"))
-    chances = rng.random(n_draws)
+    chances = label_rng.random(n_draws)
     for i, chance in zip(rows, chances, strict=True):
         z = int(np.searchsorted(np.cumsum(rule(scores[i])), chance, side="right"))
         yield i, z, 1 / n_draws, centred(scores[i], costs[i])[z]
@@ -76,7 +76,7 @@ def sm_boost(hypotheses, costs, shares, *, chance=None, n_draws=None, step="samp
         if chance is None:
             pairs = list(all_pairs(scores, costs, shares))
         else:
-            pairs = list(drawn_pairs(scores, costs, shares, n_draws, chance(t)))
+            pairs = list(drawn_pairs(scores, costs, shares, n_draws, *chance(t)))
         h = np.array([np.zeros(n) if f is None else f for f in trees], dtype=float).T
         edge = sum(p * delta * h[i, z] for i, z, p, delta in pairs)  # R_M(h)
         if step == "theory":
@@ -109,10 +109,10 @@ def sets_of_labels(hypotheses, has, costs, shares, *, chance=None, n_draws=None)
     n, L = np.shape(has)
     F, trace = np.zeros((n, L)), Trace()
     for t, trees in enumerate(hypotheses):
-        rng = None if chance is None else chance(t)
+        rng, label_rng = (None, None) if chance is None else chance(t)
         rows = None if rng is None else np.sort(rng.integers(n, size=n_draws))
         steps = [
-            label_edge(F[:, l], has[:, l], costs[:, l], shares, h, rows, rng)
+            label_edge(F[:, l], has[:, l], costs[:, l], shares, h, rows, label_rng)
             for l, h in enumerate(trees)
         ]
         F = F - np.array(steps) * np.array(trees, dtype=float).T

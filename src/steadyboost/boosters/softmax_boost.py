@@ -9,7 +9,7 @@ from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from steadyboost.core.binary import SIGNS
 from steadyboost.core.costs import check_cost_matrix, check_row_costs
 from steadyboost.core.labelwise import Found, LabelwiseClassifier
-from steadyboost.core.loop import Round
+from steadyboost.core.rounds import Draw, Round
 from steadyboost.core.rows import Rows
 from steadyboost.core.scores import ROUNDING, sigmoid, softmax
 from steadyboost.core.sklearn_callbacks import with_callbacks
@@ -193,8 +193,9 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         risks = self.risks(rows)
         if self.n_samples == "all":
             return _side_by_side([risk.gradient() for risk in risks])
-        counts = draw_rows(rows, self._n_draws(rows.n_all), round_.rng)
-        return _side_by_side([risk.drawn(counts, round_.rng) for risk in risks])
+        counts = draw_rows(rows, self._n_draws(rows.n_all), round_.rng(Draw.ROWS))
+        rng = round_.rng(Draw.LABELS)  # one after the other: the labels' draws are independent
+        return _side_by_side([risk.drawn(counts, rng) for risk in risks])
 
     def _n_draws(self, n_rows: int) -> int:
         if isinstance(self.n_samples, Integral):

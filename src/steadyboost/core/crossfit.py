@@ -12,8 +12,9 @@ import numpy as np
 from scipy.special import expit
 
 from steadyboost.core.forests import RANDOM_CUTS, Forests
-from steadyboost.core.loop import Boosting, Round
+from steadyboost.core.loop import Boosting
 from steadyboost.core.noise_model import SMALLEST
+from steadyboost.core.rounds import Draw, Round
 from steadyboost.core.rows import Rows
 from steadyboost.core.scores import softmax
 from steadyboost.core.stages import Stage
@@ -175,8 +176,8 @@ class CrossFit:
         gradients = np.asfortranarray((proba - self.targets) * mass)
         k = self.shape.n_classes
         curvatures = np.asfortranarray(proba * (1 - proba) * mass * (k / (k - 1) if k > 2 else 1))
-        rows = _some(fold.rows, self.sampling.rows, round_.rng).astype(np.int32)
-        features = _some(self.features, self.sampling.features, round_.rng)
+        rows = _some(fold.rows, self.sampling.rows, round_.rng(Draw.ROWS)).astype(np.int32)
+        features = _some(self.features, self.sampling.features, round_.rng(Draw.FEATURES))
         trees = grow_steps(self.binned, gradients, curvatures, rows, features, self.sampling.growth)
         return [replace(tree, value=self.sampling.learning_rate * tree.value) for tree in trees]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steadyboost.core.noise_model import some_rows
-from steadyboost.core.rounds import Round
+from steadyboost.core.rounds import Draw, Round
 from steadyboost.core.rows import Rows
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.leaf_sizes import add_votes, shares
@@ -49,7 +49,7 @@ class Forests:
     def _bag(self, round_: Round) -> np.ndarray:
         """How often each row is in a bootstrap."""
         n = len(self.mass)
-        return np.bincount(round_.rng.integers(n, size=n), minlength=n)
+        return np.bincount(round_.rng(Draw.ROWS).integers(n, size=n), minlength=n)
 
     def unseen(
         self, trees: Sequence[GrownTree], rounds: Sequence[Round]

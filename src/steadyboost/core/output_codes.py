@@ -6,8 +6,8 @@ import numpy as np
 
 from steadyboost.core.colorings import coloring_rule
 from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.loop import Round
 from steadyboost.core.pairs import Damping, Pairs
+from steadyboost.core.rounds import Draw, Round
 from steadyboost.core.rows import Rows
 from steadyboost.core.scores import softmax
 from steadyboost.learners.base import Question
@@ -45,9 +45,9 @@ class OutputCodeClassifier(BoostingClassifier):
         rule = coloring_rule(self.coloring, k)
         if rule.needs_affinity:
             pairs = Pairs(rows, self.damping())
-            colors = rule.draw(round_.t, k, pairs.affinity(), round_.rng)
+            colors = rule.draw(round_.t, k, pairs.affinity(), round_.rng(Draw.COLORING))
         else:
-            colors = rule.draw(round_.t, k, None, round_.rng)
+            colors = rule.draw(round_.t, k, None, round_.rng(Draw.COLORING))
             pairs = Pairs(rows, self.damping(), colors)
         separated = pairs.ask(colors)
         info = {"U": separated, "coloring": colors.tolist()}
