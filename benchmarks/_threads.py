@@ -8,9 +8,9 @@ from time import perf_counter
 
 import numpy as np
 
-from steadyboost.trees.binned import Binned
-from steadyboost.trees.filling import fill_histogram
-from steadyboost.trees.sums import Sums
+from steadyboost.trees.data.binned import Binned
+from steadyboost.trees.histograms.build import fill_histogram
+from steadyboost.trees.histograms.row_statistics import Sums
 
 ROWS, COLUMNS, BINS, LABELS = 100_000, 40, 200, 2
 TIMES = 10  # passes over the rows of each thread

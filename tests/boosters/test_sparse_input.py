@@ -68,7 +68,7 @@ def assert_same_trees(one, other, *names):
 
 def assert_same(one, other):
     """The same model, whatever rows it gets."""
-    assert_same_trees(one, other, "feature", "children", "left_set", "value", "gain")
+    assert_same_trees(one, other, "feature", "children", "left_bitset", "value", "gain")
     assert_same_model(one, other, FULL)
     for rows in (CSR, CSC):
         assert_same_model(one, other, rows)

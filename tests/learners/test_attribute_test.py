@@ -45,7 +45,7 @@ def check(data, question, counts=None):
     gaps = len(twin.missing(column, twin.rows_with_mass(channels, edges))) > 0
     assert tree.depth == gaps + (found.yes is not None)
     if found.yes is not None:
-        assert bins_in(tree.left_set[2 * gaps]) - {column.n_bins} == found.yes
+        assert bins_in(tree.left_bitset[2 * gaps]) - {column.n_bins} == found.yes
     parts = twin.part_numbers(found, columns, channels, edges)
     assert answered(votes, question) == twin.answers_by_part(parts, channels, edges)
     np.testing.assert_array_equal(votes, hypothesis.votes(data))
@@ -152,7 +152,7 @@ def test_equality_with_one_value_is_tested_not_a_set_of_values():
     data = Data(np.zeros((20, 1)), pack([Column(bins, 4, categorical=True)]))
     question = Question((bins % 2).astype(np.int32), np.full(20, 0.05), 2, np.ones(2))
     hypothesis, votes = ask_learner(data, question)
-    assert bins_in(hypothesis.tree.left_set[0]) == {0}
+    assert bins_in(hypothesis.tree.left_bitset[0]) == {0}
     assert error_of(votes, question) == pytest.approx(0.25)
 
 
@@ -162,7 +162,7 @@ def test_ties_go_to_the_lowest_feature_and_bin():
     question = Question(np.array([0, 1, 1], dtype=np.int32), np.full(3, 1 / 3), 2, np.ones(2))
     tree = ask_learner(data, question)[0].tree
     assert tree.feature[0] == 0
-    assert bins_in(tree.left_set[0]) - {6} == {0}
+    assert bins_in(tree.left_bitset[0]) - {6} == {0}
 
 
 @each_kind

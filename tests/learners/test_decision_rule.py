@@ -43,7 +43,7 @@ def rows_to_grow_and_prune_on(channels, edges, fraction, seed):
 def chain_of(tree):
     """The chain of a rule as (feature, passing bins)."""
     return [
-        (int(tree.feature[at]), bins_in(tree.left_set[at])) for at in range(0, 2 * tree.depth, 2)
+        (int(tree.feature[at]), bins_in(tree.left_bitset[at])) for at in range(0, 2 * tree.depth, 2)
     ]
 
 

@@ -14,8 +14,8 @@ from reference.tree_cases import unpack
 
 from steadyboost.learners import prepare as module
 from steadyboost.learners.prepare import Binner, Encoder, as_frame, categorical_mask
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import Growth, grow_tree
+from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.growth.tree import Growth, grow_tree
 
 NAN = np.nan
 MAKERS = {

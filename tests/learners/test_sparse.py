@@ -10,7 +10,7 @@ from steadyboost.learners import prepare
 from steadyboost.learners.base import Data
 from steadyboost.learners.prepare import Binner, Encoder, categorical_mask
 from steadyboost.learners.sparse import by_rows, compress, dense_blocks
-from steadyboost.trees.sparse_kernels import column_of
+from steadyboost.trees.histograms.sparse import column_of
 
 X = table(np.random.default_rng(0), gaps=0.05)
 NUMERIC = np.zeros(X.shape[1], dtype=bool)

@@ -12,8 +12,8 @@ from steadyboost.learners.base import Data, Question
 from steadyboost.learners.prepare import Binner
 from steadyboost.learners.tree import Stump, Tree
 from steadyboost.trees import tree as trees
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import Growth, grow_tree
+from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.growth.tree import Growth, grow_tree
 
 
 def prepared(X):

@@ -8,9 +8,9 @@ from reference import tree as twin
 from sklearn import datasets
 
 from steadyboost.learners.prepare import Binner
-from steadyboost.trees.binned import Binned
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import GrownTree, Growth, grow_tree
+from steadyboost.trees.data.binned import Binned
+from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.growth.tree import GrownTree, Growth, grow_tree
 
 REAL = ("iris", "wine", "digits", "breast_cancer")
 LIMITS = {
@@ -101,9 +101,9 @@ def rules_for(growth, *, scale=1.0, tolerance=1e-12):
     )
 
 
-def bins_in(left_set):
+def bins_in(left_bitset):
     """Members of a 256-bit mask."""
-    return frozenset(b for b in range(256) if int(left_set[b // 32]) >> (b % 32) & 1)
+    return frozenset(b for b in range(256) if int(left_bitset[b // 32]) >> (b % 32) & 1)
 
 
 def assert_same_as_twin(tree, node, at=0):
@@ -114,7 +114,7 @@ def assert_same_as_twin(tree, node, at=0):
         assert tree.gain[at] == 0
         return
     assert tree.feature[at] == node.split.feature
-    assert bins_in(tree.left_set[at]) == node.goes_left
+    assert bins_in(tree.left_bitset[at]) == node.goes_left
     np.testing.assert_allclose(tree.gain[at], node.gain, rtol=0, atol=1e-10)
     for child, twin_child in zip(tree.children[at], (node.left, node.right), strict=True):
         assert_same_as_twin(tree, twin_child, child)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from steadyboost.dask import quantiles
 from steadyboost.dask.quantiles import Summary
-from steadyboost.trees.binning import find_cuts
+from steadyboost.trees.data.binning import find_cuts
 
 SHAPES = {
     "even": lambda rng, n: rng.random(n),

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steadyboost.trees.binning import (
+from steadyboost.trees.data.binning import (
     MAX_BINS,
     assign_bins,
     few_distinct,

@@ -6,8 +6,8 @@ import pytest
 from steadyboost.trees import curve_search
 from steadyboost.trees.curve_search import best_of_curve
 from steadyboost.trees.linesearch import choose_interval, error_curve, merging_width, stand_all
-from steadyboost.trees.sharded import one_by_one
-from steadyboost.trees.sums import parts
+from steadyboost.trees.growth.sharded import one_by_one
+from steadyboost.trees.histograms.row_statistics import parts
 
 
 @pytest.mark.parametrize("digits", [1, 3, 12])

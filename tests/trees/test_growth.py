@@ -26,8 +26,8 @@ from reference.tree_cases import (
 from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost.learners.prepare import Binner, Encoder, categorical_mask
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import Growth, grow_tree, grow_trees
+from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.growth.tree import Growth, grow_tree, grow_trees
 
 CLASS = ("gini", "entropy", "error")
 CRITERIA = (*CLASS, "edge", "newton", "max_edge", "norm")

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from reference.histograms import by_numpy, row_vectors
 from reference.tree_cases import pack, random_columns, sums_for
 
-from steadyboost.trees.filling import fill_histogram, subtract
-from steadyboost.trees.fixed_point import LANES, sum_labels, to_fixed_point
-from steadyboost.trees.histogram import BLOCK
-from steadyboost.trees.sums import Sums
+from steadyboost.trees.histograms.build import fill_histogram, subtract
+from steadyboost.trees.histograms.fixed_point import LANES, sum_labels, to_fixed_point
+from steadyboost.trees.histograms.dense import BLOCK
+from steadyboost.trees.histograms.row_statistics import Sums
 
 WHOLE = 2**60
 

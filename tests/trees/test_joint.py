@@ -5,10 +5,10 @@ import pytest
 from reference.tree import Column
 from reference.tree_cases import pack
 
-from steadyboost.trees.filling import fill_histogram
-from steadyboost.trees.joint import MAX_CELLS, MAX_WIDTH, plan
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import Growth, grow_tree
+from steadyboost.trees.histograms.build import fill_histogram
+from steadyboost.trees.data.bundling import MAX_CELLS, MAX_WIDTH, plan
+from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.growth.tree import Growth, grow_tree
 
 
 def cards(n=3000, n_labels=3, seed=0):
@@ -62,7 +62,7 @@ def test_trees_are_the_same(least):
     joined, leaf = grow_tree(binned, sums, growth)
     single, other = grow_tree(binned, sums, growth, features=np.arange(8))
     np.testing.assert_array_equal(joined.children, single.children)
-    np.testing.assert_array_equal(joined.left_set, single.left_set)
+    np.testing.assert_array_equal(joined.left_bitset, single.left_bitset)
     np.testing.assert_array_equal(joined.value, single.value)
     np.testing.assert_array_equal(leaf, other)
 

@@ -6,10 +6,10 @@ from scipy.sparse import csr_array
 
 from steadyboost.learners.prepare import Binner
 from steadyboost.trees import sparse as sparse_module
-from steadyboost.trees.leaves import LeafSums
-from steadyboost.trees.prediction import CHUNK
-from steadyboost.trees.random_tree import RandomGrowth, grow_random_tree
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.prediction.leaf_sums import LeafSums
+from steadyboost.trees.prediction.apply import CHUNK
+from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
+from steadyboost.trees.growth.tree import GrownTree
 
 K = 3
 
@@ -23,7 +23,7 @@ def binned_rows(n, sparse=False, seed=0):
 def scalar(tree: GrownTree) -> GrownTree:
     """The same tree with one number at each node."""
     values = np.random.default_rng(len(tree.feature)).normal(size=(len(tree.feature), 1))
-    parts = tree.feature, tree.children, tree.left_set, values, tree.gain, tree.depth
+    parts = tree.feature, tree.children, tree.left_bitset, values, tree.gain, tree.depth
     return GrownTree(*parts)
 
 

@@ -8,9 +8,9 @@ import pytest
 from steadyboost.core.workers import Workers
 from steadyboost.learners.prepare import Binner
 from steadyboost.trees import many as module
-from steadyboost.trees.many import grow_many
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import GrownTree, Growth, grow_tree
+from steadyboost.trees.growth.batched import grow_many
+from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.growth.tree import GrownTree, Growth, grow_tree
 
 GROWTHS = [
     Growth(max_depth=1),
@@ -74,4 +74,4 @@ def test_threads_and_stretches_do_not_matter(growth, monkeypatch):
 def test_trees_share_no_memory():
     binned, labels, weights = rows()
     grown, _ = grow_many(binned, labels, weights, Growth(max_depth=2))
-    assert all(tree.left_set.base is None and label.base is None for tree, label in grown)
+    assert all(tree.left_bitset.base is None and label.base is None for tree, label in grown)

@@ -6,9 +6,9 @@ from reference.tree_cases import bins_in, pack, random_columns
 from scipy.sparse import csr_array
 
 from steadyboost.learners.prepare import Binner
-from steadyboost.trees.newton import grow_steps
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import Growth, grow_tree
+from steadyboost.trees.growth.batched import grow_steps
+from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.growth.tree import Growth, grow_tree
 
 GROWTHS = [
     Growth("newton", max_leaf_nodes=8, min_samples_leaf=5, l2=1.0),
@@ -44,7 +44,7 @@ def steps_of_rows(leaves, gradients, curvatures, rows, l2, n_nodes):
 def assert_same_splits(tree, other):
     np.testing.assert_array_equal(tree.feature, other.feature)
     np.testing.assert_array_equal(tree.children, other.children)
-    assert [bins_in(s) for s in tree.left_set] == [bins_in(s) for s in other.left_set]
+    assert [bins_in(s) for s in tree.left_bitset] == [bins_in(s) for s in other.left_bitset]
     assert tree.depth == other.depth
 
 

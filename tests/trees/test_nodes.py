@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from steadyboost.trees.nodes import close
-from steadyboost.trees.room import empty_tree
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.growth.grower import close
+from steadyboost.trees.growth.state import empty_tree
+from steadyboost.trees.growth.tree import GrownTree
 
 
 def test_sums_and_gains_become_shares():

@@ -14,15 +14,15 @@ from reference.tree_cases import (
     unpack,
 )
 
-from steadyboost.trees.prediction import take
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import GrownTree, Growth, grow_tree
+from steadyboost.trees.prediction.apply import take
+from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.growth.tree import GrownTree, Growth, grow_tree
 
 
 def walk(tree, row_bins, node=0):
     """One row, one step at a time."""
     while not tree.is_leaf[node]:
-        goes_left = row_bins[tree.feature[node]] in bins_in(tree.left_set[node])
+        goes_left = row_bins[tree.feature[node]] in bins_in(tree.left_bitset[node])
         node = tree.children[node][0 if goes_left else 1]
     return node
 
@@ -86,12 +86,12 @@ def test_a_lone_root_takes_every_row():
 @pytest.mark.parametrize("feature", range(8))
 @pytest.mark.parametrize("bin_", [0, 31, 32, 128, 255])
 def test_each_byte_and_each_bit_of_the_mask_counts(feature, bin_):
-    left_set = np.zeros((3, 8), dtype=np.uint32)
-    left_set[0, bin_ // 32] = np.uint32(1) << np.uint32(bin_ % 32)
+    left_bitset = np.zeros((3, 8), dtype=np.uint32)
+    left_bitset[0, bin_ // 32] = np.uint32(1) << np.uint32(bin_ % 32)
     tree = GrownTree(
         np.array([feature, 0, 0], dtype=np.int32),
         np.array([[1, 2], [1, 1], [2, 2]], dtype=np.int32),
-        left_set,
+        left_bitset,
         np.ones((3, 2)),
         np.zeros(3),
         1,
@@ -126,7 +126,7 @@ def test_a_category_that_a_node_had_not_follows_the_heavier_side():
 def test_labels_are_the_heaviest_and_the_first_of_equals():
     tree, _ = grown()
     value = np.array([[0.2, 0.2, 0.1], [0.1, 0.3, 0.3], [0.0, 0.0, 0.1]])
-    fields = (tree.feature[:3], tree.children[:3], tree.left_set[:3], value, tree.gain[:3], 1)
+    fields = (tree.feature[:3], tree.children[:3], tree.left_bitset[:3], value, tree.gain[:3], 1)
     assert GrownTree(*fields).label.tolist() == [0, 1, 2]
 
 

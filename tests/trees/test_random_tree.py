@@ -24,7 +24,7 @@ from scipy.sparse import csr_array
 
 from steadyboost.learners.prepare import Binner
 from steadyboost.trees import random_tree as module
-from steadyboost.trees.random_tree import RandomGrowth, grow_random_tree
+from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
 
 GROWTHS = [RandomGrowth(), RandomGrowth(5), RandomGrowth(3, random_cuts=True)]
 K = 3
@@ -83,7 +83,7 @@ def test_each_split_is_the_best_of_its_feature(growth, seed):
     binned, labels, weights, tree, inside = grown(growth, seed)
     bins, least = unpack(binned), growth.min_samples_leaf
     for node in np.flatnonzero(~tree.is_leaf):
-        f, rows, goes_left = tree.feature[node], inside[node], bins_in(tree.left_set[node])
+        f, rows, goes_left = tree.feature[node], inside[node], bins_in(tree.left_bitset[node])
         own = bins[rows, f]
         left = np.isin(own, sorted(goes_left))
         score = score_of_cut(left, rows, labels, weights, K, least)
@@ -129,7 +129,7 @@ def test_the_seed_says_all(growth):
         grow_random_tree(binned, labels, weights, K, growth, seed) for seed in (1, 1, 2)
     )
     assert_identical(one, same)
-    assert len(one.feature) != len(other.feature) or (one.left_set != other.left_set).any()
+    assert len(one.feature) != len(other.feature) or (one.left_bitset != other.left_bitset).any()
 
 
 @each_growth
@@ -168,7 +168,7 @@ def test_gaps_go_to_either_side():
     binned, labels, weights = case(numeric=0, gappy=3, categorical=0)
     for seed in range(8):
         tree = grow_random_tree(binned, labels, weights, K, RandomGrowth(5), seed)
-        sides |= {9 in bins_in(tree.left_set[n]) for n in np.flatnonzero(~tree.is_leaf)}
+        sides |= {9 in bins_in(tree.left_bitset[n]) for n in np.flatnonzero(~tree.is_leaf)}
     assert sides == {False, True}
 
 

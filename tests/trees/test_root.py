@@ -12,9 +12,9 @@ from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.core.workers import Workers
 from steadyboost.learners import tree as learner
 from steadyboost.trees.crew import Crew
-from steadyboost.trees.root import RootSums
-from steadyboost.trees.sums import Space, Sums
-from steadyboost.trees.tree import Growth, grow_tree
+from steadyboost.trees.histograms.root_cache import RootSums
+from steadyboost.trees.histograms.row_statistics import Space, Sums
+from steadyboost.trees.growth.tree import Growth, grow_tree
 
 N_LABELS = 3
 KNOWN = {"total": 1.0, "whole": 16.0}

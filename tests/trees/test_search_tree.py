@@ -49,7 +49,7 @@ def boost_once(state, limits):
 
 def nodes_of(tree, labels):
     """(feature, bins that go left) or the label, node by node."""
-    bits = np.unpackbits(tree.left_set.view(np.uint8), axis=1, bitorder="little")
+    bits = np.unpackbits(tree.left_bitset.view(np.uint8), axis=1, bitorder="little")
     return [
         int(labels[at]) if leaf else (int(tree.feature[at]), frozenset(np.flatnonzero(bits[at])))
         for at, leaf in enumerate(tree.is_leaf)

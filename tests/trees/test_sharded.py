@@ -20,10 +20,10 @@ from reference.tree_cases import (
 )
 
 from steadyboost.trees import tree as module
-from steadyboost.trees.room import empty_tree
-from steadyboost.trees.sharded import Shard, ShardedGrowth, one_by_one
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import CRITERIA, GrownTree, Growth, grow_tree
+from steadyboost.trees.growth.state import empty_tree
+from steadyboost.trees.growth.sharded import Shard, ShardedGrowth, one_by_one
+from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.growth.tree import CRITERIA, GrownTree, Growth, grow_tree
 
 
 @pytest.fixture(autouse=True)

@@ -20,9 +20,9 @@ from steadyboost.trees import attribute_test
 from steadyboost.trees import tree as module
 from steadyboost.trees.attribute_test import grow_test
 from steadyboost.trees.decision_rule import Evidence, grow_rule
-from steadyboost.trees.sharded import one_by_one
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import Growth, grow_tree
+from steadyboost.trees.growth.sharded import one_by_one
+from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.growth.tree import Growth, grow_tree
 
 CRITERIA = ("gini", "entropy", "error", "edge", "newton")
 

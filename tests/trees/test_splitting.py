@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from reference import tree as twin
 from reference.tree_cases import bins_in, pack, random_columns, sums_for
 
-from steadyboost.trees.criteria import gain_of
-from steadyboost.trees.filling import fill_histogram
-from steadyboost.trees.splitting import SET_WORDS, best_split
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import CRITERIA
+from steadyboost.trees.splits.criteria import gain_of
+from steadyboost.trees.histograms.build import fill_histogram
+from steadyboost.trees.splits.search import SET_WORDS, best_split
+from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.growth.tree import CRITERIA
 
 WHOLE = 2.0**60
 CLASS = ("gini", "entropy", "error")
@@ -30,13 +30,13 @@ class Found:
         total = sums.total(rows)
         rule = (CRITERIA[criterion], min_mass, min_count)
         rule = rule if criterion in CLASS else (*rule, 0.0)
-        left_set, left_sums = np.zeros(SET_WORDS, dtype=np.uint32), np.zeros_like(total)
+        left_bitset, left_sums = np.zeros(SET_WORDS, dtype=np.uint32), np.zeros_like(total)
         score, self.feature = best_split(
-            hist, features, binned.layout, total, rule, left_set, left_sums
+            hist, features, binned.layout, total, rule, left_bitset, left_sums
         )
         self.gain = gain_of(score, total, rule) / WHOLE
         self.score, self.left_sums = score / WHOLE, left_sums / WHOLE
-        self.bins = bins_in(left_set)
+        self.bins = bins_in(left_bitset)
 
 
 def by_labels(columns, labels, criterion="gini", weights=None, n_labels=2, **limits):

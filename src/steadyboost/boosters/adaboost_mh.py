@@ -11,8 +11,8 @@ from steadyboost.core.rows import Block, Rows, scale_of
 from steadyboost.core.scores import ROUNDING, log_odds, one_against_all, sigmoid
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.tree import Tree
+from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.sums import parts
 
 
 @kernel

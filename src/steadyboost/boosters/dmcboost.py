@@ -17,8 +17,8 @@ from steadyboost.core.loop import Boosting, Round
 from steadyboost.core.rows import Rows
 from steadyboost.core.scores import own_score
 from steadyboost.learners.base import Learner
+from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.standing import bottom_of, bottom_shares
-from steadyboost.trees.tree import Growth
 
 CANDIDATES = (1 / 20, 1 / 10, 1 / 5, 1 / 4, 1 / 3, 1 / 2)
 
@@ -153,7 +153,7 @@ class DMCBoostClassifier(BoostingClassifier):
         return run.memo.round(round_)
 
     def _direct(self) -> Direct:
-        growth = Growth("max_edge", self.max_depth, self.max_leaf_nodes)
+        growth = TreeParams("max_edge", self.max_depth, self.max_leaf_nodes)
         return Direct(
             tree=growth if self.estimator is None else None,
             bottom=self.bottom_,

@@ -17,7 +17,8 @@ from steadyboost.core.rows import Rows
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.many import Answers
-from steadyboost.trees.tree import GrownTree, Growth
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import GrownTree
 
 
 class SteadyBoostClassifier(BoostingClassifier):
@@ -179,7 +180,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         return super().problems(rows)
 
     def _members(self, run: Boosting) -> CrossFit:
-        growth = Growth(
+        growth = TreeParams(
             "newton",
             max_leaf_nodes=self.max_leaf_nodes,
             min_samples_leaf=self.min_samples_leaf,

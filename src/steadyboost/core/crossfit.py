@@ -20,11 +20,12 @@ from steadyboost.core.scores import softmax
 from steadyboost.core.stages import Stage
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree_answer import LeafAnswer
-from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.leaf_sizes import shares, with_leaf_size
-from steadyboost.trees.leaves import LeafSums
-from steadyboost.trees.newton import grow_steps
-from steadyboost.trees.tree import GrownTree, Growth
+from steadyboost.trees.data.binned import BinnedRows
+from steadyboost.trees.growth.batched import grow_newton_trees
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import GrownTree
+from steadyboost.trees.prediction.leaf_sizes import shares, with_leaf_size
+from steadyboost.trees.prediction.leaf_sums import LeafSums
 
 N_FORESTS = len(RANDOM_CUTS)
 FOLD_SEED = 1_000_003  # a stream of chance that no round has
@@ -100,7 +101,7 @@ class Shape:
 class Sampling:
     """How the boosters' trees grow."""
 
-    growth: Growth
+    growth: TreeParams
     learning_rate: float
     rows: float
     features: float
@@ -178,7 +179,9 @@ class CrossFit:
         curvatures = np.asfortranarray(proba * (1 - proba) * mass * (k / (k - 1) if k > 2 else 1))
         rows = _some(fold.rows, self.sampling.rows, round_.rng(Draw.ROWS)).astype(np.int32)
         features = _some(self.features, self.sampling.features, round_.rng(Draw.FEATURES))
-        trees = grow_steps(self.binned, gradients, curvatures, rows, features, self.sampling.growth)
+        trees = grow_newton_trees(
+            self.binned, gradients, curvatures, rows, features, self.sampling.growth
+        )
         return [replace(tree, value=self.sampling.learning_rate * tree.value) for tree in trees]
 
     def follow(self, trees: tuple[GrownTree | None, ...], t: int) -> None:

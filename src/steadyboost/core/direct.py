@@ -14,14 +14,15 @@ from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.tree_answer import TreeAnswer
 from steadyboost.trees.curve_search import best_of_curve
 from steadyboost.trees.error_judge import ErrorJudge
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import Parallelism, grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums, parts
 from steadyboost.trees.linesearch import choose_interval, merging_width, whole_weights
 from steadyboost.trees.margin_judge import MarginJudge
 from steadyboost.trees.margin_search import margin_lines
 from steadyboost.trees.search_tree import Judge, search_tree
 from steadyboost.trees.standing import Sample, Standing, bottom_edges, bottom_shares
 from steadyboost.trees.step_search import find_step
-from steadyboost.trees.sums import Sums, parts
-from steadyboost.trees.tree import Growth, grow_tree
 from steadyboost.trees.turning import exponential_losses
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Direct:
     whether there is a second phase.
     """
 
-    tree: Growth | None
+    tree: TreeParams | None
     bottom: float
     gradient: bool
     epsilon: float
@@ -265,8 +266,9 @@ class DirectSearch:
         of = self.scores, sample.y, self.standing.arrays
         spans = parts(len(rows), sample.n_parts)
         sample.run(lambda at: bottom_edges(*of, rows[at], shares, whole, edges[at]), spans)
-        own, sums = sample.binned.take(rows), Sums.of_fixed(edges, whole)
-        tree, _ = grow_tree(own, sums, growth, n_shards=sample.n_threads, run=sample.run)
+        own, sums = sample.binned.take(rows), FixedPointSums.of_fixed(edges, whole)
+        parallel = Parallelism(sample.n_threads, sample.run)
+        tree, _ = grow_tree(own, sums, growth, parallel=parallel)
         answer = TreeAnswer(tree, tree.value[:, :-1].argmax(axis=1).astype(np.int32))
         return question, answer, self.votes_of(answer)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from steadyboost.core.binary import against
-from steadyboost.trees.jit import inlined, kernel
+from steadyboost.trees.jit import kernel
 
 LARGEST = 708.0  # e**-u is a normal number up to here
 POWERS_OF_TWO = 1 / log(2)
@@ -19,7 +19,7 @@ WHOLE = 1.5 * 2.0**52  # added to a number, it leaves a whole one in the lowest 
 LEAST = np.finfo(float).tiny  # in place of a factor of 0, so that all weights can be compared
 
 
-@inlined
+@kernel
 def _exp_of_minus(u):
     """e**-u for u >= 0 to two units in the last place.
 

@@ -13,10 +13,10 @@ import numpy as np
 from steadyboost.core.noise_model import some_rows
 from steadyboost.core.rounds import Draw, Round
 from steadyboost.core.rows import Rows
-from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.leaf_sizes import add_votes, shares
-from steadyboost.trees.random_tree import RandomGrowth, grow_random_tree
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.data.binned import BinnedRows
+from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
+from steadyboost.trees.growth.tree import GrownTree
+from steadyboost.trees.prediction.leaf_sizes import add_votes, shares
 
 RANDOM_CUTS = (False, True)  # of each forest
 LEAF_SIZES = np.array([1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0])  # in terms of the least

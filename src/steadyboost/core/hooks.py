@@ -8,7 +8,7 @@ import numpy as np
 from steadyboost.core.rows import Block, Rows
 from steadyboost.core.scores import add_votes, softmax
 from steadyboost.learners.base import Learner, Question
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.growth.tree import GrownTree
 
 if TYPE_CHECKING:
     from steadyboost.core.loop import Boosting, Round

@@ -20,13 +20,13 @@ from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.many import Answers, answers_at_once
 from steadyboost.learners.tree import Tree
-from steadyboost.trees.fixed_point import rounded
-from steadyboost.trees.jit import inner, kernel
-from steadyboost.trees.sharded import add_up
-from steadyboost.trees.sums import parts
+from steadyboost.trees.growth.sharded import add_up
+from steadyboost.trees.histograms.fixed_point import rounded
+from steadyboost.trees.histograms.row_statistics import parts
+from steadyboost.trees.jit import kernel
 
 
-@inner
+@kernel
 def _sum_sizes(values):
     """Sum of the absolute values; four sums, so that none waits for the last."""
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
@@ -41,7 +41,7 @@ def _sum_sizes(values):
     return first + second + third + fourth
 
 
-@inner
+@kernel
 def _sum_answered(values, votes):
     """As _sum_sizes: a yes counts as it is, a no with minus."""
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0

@@ -12,11 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from steadyboost.core.history import History
 from steadyboost.core.rounds import Round, Seeds
 from steadyboost.core.rows import Block, Late, Rows
-from steadyboost.core.scores import PERFECT, weighted_errors, worth
+from steadyboost.core.scores import PERFECT, weighted_error, worth
 from steadyboost.core.stages import Stage
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.many import stacked
-from steadyboost.trees.sharded import add_up
 
 if TYPE_CHECKING:
     from steadyboost.core.callbacks import Callback
@@ -217,7 +216,7 @@ class Boosting:
             )
             return (1 - float(total)) / 2
         said = question.weights, question.labels(votes), question.targets
-        return float(rows.meet(weighted_errors(*said, rows.bounds, rows.crew), add_up))
+        return float(rows.total(lambda block: weighted_error(*(part[block.rows] for part in said))))
 
     def warn_of_no_edge(self, error: float) -> None:
         """An ensemble is never empty: the round is kept, though it should be dropped."""

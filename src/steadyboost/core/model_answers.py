@@ -18,8 +18,8 @@ from steadyboost.core.model_checks import (
 from steadyboost.learners.c45 import C45Answer
 from steadyboost.learners.tree_answer import LeafAnswer, TreeAnswer
 from steadyboost.trees.c45_tree import C45Tree
-from steadyboost.trees.splitting import SET_WORDS
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.growth.tree import GrownTree
+from steadyboost.trees.splits.bitset import BITSET_WORDS
 
 Arrays = dict[str, np.ndarray]
 
@@ -122,7 +122,7 @@ def _grown_from_arrays(arrays: Arrays, room: Room) -> GrownTree:
     n = len(np.atleast_1d(arrays["feature"]))
     feature = need_array(arrays["feature"], np.int32, (n,), "feature")
     children = need_array(arrays["children"], np.int32, (n, 2), "children")
-    left_set = need_array(arrays["left_set"], np.uint32, (n, SET_WORDS), "left_set")
+    left_set = need_array(arrays["left_set"], np.uint32, (n, BITSET_WORDS), "left_set")
     value = need_array(arrays["value"], np.float64, (n, None), "value")
     gain = need_array(arrays["gain"], np.float64, (n,), "gain")
     depth = check_tree(feature, children, room.n_features)

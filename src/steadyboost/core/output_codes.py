@@ -11,7 +11,7 @@ from steadyboost.core.rounds import Draw, Round
 from steadyboost.core.rows import Rows
 from steadyboost.core.scores import softmax
 from steadyboost.learners.base import Question
-from steadyboost.trees.prediction import take
+from steadyboost.trees.prediction.apply import take
 
 CLIP = 1e-10
 

@@ -12,8 +12,8 @@ import numpy as np
 
 from steadyboost.core.raised import CHUNK, RaisedScores
 from steadyboost.core.rows import Block, Rows, scale_of
+from steadyboost.trees.growth.sharded import add_up
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.sharded import add_up
 
 Damping = Callable[[np.ndarray], np.ndarray]
 

@@ -17,11 +17,10 @@ import numpy as np
 
 from steadyboost.core.inputs import held_out
 from steadyboost.core.raised import RaisedScores
-from steadyboost.core.scores import PERFECT, follow_votes
+from steadyboost.core.scores import PERFECT, multiply_weights
 from steadyboost.core.workers import Workers
 from steadyboost.learners.base import Data, Pieces, first_of, sums_before
-from steadyboost.trees.crew import Crew
-from steadyboost.trees.sharded import add_up
+from steadyboost.trees.growth.sharded import add_up
 
 BLOCK_ROWS = 65_536
 LOWEST = -600.0  # logarithm of numbers well above the least, which is exp(-708)
@@ -136,7 +135,6 @@ class Rows:
             for number, (order, at) in enumerate(stretches(data, len(y)))
         ]
         self.order = [block.order for block in self.blocks]
-        self.bounds = np.array([*(block.rows.start for block in self.blocks), len(y)])
         self._count()
 
     def _count(self) -> None:
@@ -150,11 +148,6 @@ class Rows:
 
     def __len__(self) -> int:
         return len(self.y)
-
-    @property
-    def crew(self) -> Crew | None:
-        """Threads for compiled code that shares its loops, where rows are many."""
-        return self.workers.crew if len(self.blocks) > 1 else None
 
     def each(self, function: Callable[[Block], Any]) -> list[Any]:
         """Results of a function of each block, in order."""
@@ -231,7 +224,12 @@ class Rows:
         factors = (fall * scale, scale)
         self.lowest += log(scale) - max(late.step, 0.0)
         self.whole = near(self.whole * factors[int(late.error >= 0.5)])
-        follow_votes(factors, late.votes, self.y, self.weights, self.crew)
+
+        def multiply(block: Block) -> None:
+            votes, weights = late.votes[block.rows], self.weights[block.rows]
+            multiply_weights(*factors, votes, block.y, weights)
+
+        self.each(multiply)
         if self.lowest <= LOWEST:
             self.lowest = self._lowest_now()
         return bool(self.lowest > LOWEST)

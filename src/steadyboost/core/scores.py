@@ -8,12 +8,10 @@ from math import log, log1p
 
 import numpy as np
 
-from steadyboost.trees.crew import Crew, shared_loop
-from steadyboost.trees.jit import kernel, standing
+from steadyboost.trees.jit import kernel
 
 ROUNDING = 1e-12  # an edge below this is none
 PERFECT = 1e-12  # an error below this is rounding
-PART = 16_384  # rows that a thread takes at a time
 STRETCH = 512  # rows that are looked at before they are added up; a multiple of four
 
 
@@ -37,30 +35,11 @@ def _add_to_own(points, votes, columns):
         columns[vote, np.uint64(i)] += points[vote]
 
 
-@shared_loop
-def _follow_parts(part, who, args):
-    right, wrong, votes, y, weights = args
-    at = slice(part * PART, part * PART + PART)
-    named, own, values = votes[at], y[at], weights[at]
-    for i in range(len(named)):
-        values[i] *= right if named[i] == own[i] else wrong
-
-
-@standing
-def _follow_votes(right, wrong, votes, y, weights, board):
-    n_parts = (len(votes) + PART - 1) // PART
-    _follow_parts(board, n_parts, (right, wrong, votes, y, weights))
-
-
-def follow_votes(
-    factors: tuple[float, float],
-    votes: np.ndarray,
-    y: np.ndarray,
-    weights: np.ndarray,
-    crew: Crew | None = None,
-) -> None:
-    """Multiply weights by two factors: of rows whose label was named, and of others."""
-    _follow_votes(*factors, votes, y, weights, None if crew is None else crew.board)
+@kernel
+def multiply_weights(right, wrong, votes, y, weights):
+    """Multiply weights by two factors: of rows whose label was voted for, and of others."""
+    for i in range(len(votes)):
+        weights[i] *= right if votes[i] == y[i] else wrong
 
 
 @kernel
@@ -94,20 +73,17 @@ def add_votes(scores: np.ndarray, votes: np.ndarray, code: np.ndarray, step: flo
         (_add_either if len(table) == 2 else _add_table)(table, votes, scores.T)
 
 
-@shared_loop
-def _add_errors(block, who, args):
-    """Weight of a block's rows whose vote is not the target.
+@kernel
+def weighted_error(weights, votes, targets):
+    """Weight of the rows whose vote is not the target.
 
-    Wrong weights are written down before they are added up: that takes no branch, which would often
-    be taken in vain, as it cannot be foreseen which rows are wrong. Four sums, so that none waits
-    for the last.
+    Wrong weights are written down before they are added up: that takes no branch, which could not
+    be predicted. Four sums, so that none waits for the last.
     """
-    weights, votes, targets, bounds, beside, out = args
-    wrong = beside[who]
+    wrong = np.empty(STRETCH)
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-    end = bounds[block + 1]
-    for start in range(bounds[block], end, STRETCH):
-        at = slice(start, start + STRETCH if start + STRETCH < end else end)
+    for start in range(0, len(votes), STRETCH):
+        at = slice(start, start + STRETCH)
         own, said, asked = weights[at], votes[at], targets[at]
         for i in range(len(said)):
             wrong[i] = own[i] if said[i] != asked[i] else 0.0
@@ -119,26 +95,7 @@ def _add_errors(block, who, args):
             fourth += wrong[i + 3]
         for i in range(whole, len(said)):
             first += wrong[i]
-    out[block] = first + second + third + fourth
-
-
-@standing
-def _weighted_errors(weights, votes, targets, bounds, beside, out, board):
-    _add_errors(board, len(out), (weights, votes, targets, bounds, beside, out))
-
-
-def weighted_errors(
-    weights: np.ndarray,
-    votes: np.ndarray,
-    targets: np.ndarray,
-    bounds: np.ndarray,
-    crew: Crew | None = None,
-) -> list[float]:
-    """Weight of the rows whose vote is not the target, from each of the bounds to the next."""
-    board, n_threads = (None, 1) if crew is None else (crew.board, crew.n_threads)
-    out, beside = np.empty(len(bounds) - 1), np.empty((n_threads, STRETCH))
-    _weighted_errors(weights, votes, targets, bounds, beside, out, board)
-    return out.tolist()
+    return first + second + third + fourth
 
 
 @kernel

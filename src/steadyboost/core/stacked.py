@@ -16,9 +16,9 @@ from steadyboost.core.hooks import Hooks
 from steadyboost.learners.base import Data
 from steadyboost.learners.many import single
 from steadyboost.learners.tree_answer import TreeAnswer
-from steadyboost.trees.leaves import LeafSums
-from steadyboost.trees.prediction import add_trees, scratch_for_places
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.growth.tree import GrownTree
+from steadyboost.trees.prediction.apply import PlaceScratch, add_trees
+from steadyboost.trees.prediction.leaf_sums import LeafSums, features_of, pack_trees
 
 if TYPE_CHECKING:
     from steadyboost.core.stages import Stage
@@ -59,17 +59,12 @@ class StackedTrees:
 
     def __init__(self, stages: Sequence["Stage"], one_each: bool):
         answers = [cast(TreeAnswer, stage.answer) for stage in stages]
-        parts = [(a.tree.feature, a.tree.children, a.tree.left_set, a.label) for a in answers]
-        feature, children, left_set, vote = map(np.concatenate, zip(*parts, strict=True))
-        depth = np.array([answer.tree.depth for answer in answers])
-        self.nodes = feature, children, left_set, depth, vote
         codes = [stage.code for stage in stages]
-        heights = np.ones(len(codes), dtype=np.int64) if one_each else [len(code) for code in codes]
+        heights = [1 if one_each else len(code) for code in codes]
         steps = np.repeat([stage.step for stage in stages], heights)
         self.tables = np.concatenate(codes).reshape(len(steps), -1) * steps[:, None]
-        self.starts = np.zeros((len(stages) + 1, 2), dtype=np.int64)
-        np.cumsum([len(part[0]) for part in parts], out=self.starts[1:, 0])
-        np.cumsum(heights, out=self.starts[1:, 1])
+        trees, votes = [answer.tree for answer in answers], [answer.label for answer in answers]
+        self.forest = pack_trees(trees, votes, heights)
         self.one_each, self.stages = one_each, list(stages)
 
     def is_of(self, stages: Sequence["Stage"]) -> bool:
@@ -77,14 +72,14 @@ class StackedTrees:
 
     @property
     def features(self) -> np.ndarray:
-        return np.flatnonzero(np.bincount(self.nodes[0]))  # also 0, which stands at leaves
+        return features_of(self.forest)
 
     def add(self, data: Data, scores: np.ndarray) -> None:
         assert data.binned is not None
-        scratch = scratch_for_places()
-        for packed, feature, own in data.binned.with_scores(self.nodes[0], scores):
-            nodes = (feature, *self.nodes[1:])
-            add_trees(packed, nodes, self.starts, self.tables, self.one_each, scratch, own)
+        scratch = PlaceScratch.allocate()
+        for packed, feature, own in data.binned.with_scores(self.forest.feature, scores):
+            forest = self.forest._replace(feature=feature)
+            add_trees(packed, forest, self.tables, self.one_each, scratch, own)
 
 
 class StackedLeaves:

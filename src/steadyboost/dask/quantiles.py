@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steadyboost.trees.binning import cuts_between, midpoints
+from steadyboost.trees.data.binning import cuts_between, midpoints
 
 CAPACITY = 8192
 

@@ -186,11 +186,6 @@ class Spread(Workers):
         order = [self.number] * len(values) if order is None else list(order)
         return self.strands.meet(Meeting(order, list(values), conclude))
 
-    @property
-    def crew(self) -> None:
-        """Strands would lead them side by side."""
-        return None
-
     def alone(self) -> "Spread":
         return Spread(self.strands, 1, self.number)
 

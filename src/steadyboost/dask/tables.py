@@ -29,8 +29,8 @@ from steadyboost.learners.prepare import (
     raw_column,
 )
 from steadyboost.learners.sparse import compress
-from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.binning import MAX_BINS
+from steadyboost.trees.data.binned import BinnedRows
+from steadyboost.trees.data.binning import MAX_BINS
 
 if TYPE_CHECKING:
     from steadyboost.core.estimator import BoostingClassifier

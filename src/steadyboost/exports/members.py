@@ -11,7 +11,7 @@ from steadyboost.core.fitted import FittedBooster
 from steadyboost.learners.base import Answer
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree_answer import TreeAnswer
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.growth.tree import GrownTree
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from steadyboost.boosters.steadyboost import SteadyBoostClassifier
 from steadyboost.core.binary import BinaryBoostingClassifier
 from steadyboost.exports.splits import Bins, Runs
 from steadyboost.learners.many import Answers
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.growth.tree import GrownTree
 
 
 def feature_names(model: Any) -> list[str]:

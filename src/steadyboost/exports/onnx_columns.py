@@ -11,7 +11,7 @@ from steadyboost.exports.members import Member
 from steadyboost.exports.names import feature_names
 from steadyboost.exports.onnx_graph import Graph
 from steadyboost.exports.splits import Bins, Runs
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.growth.tree import GrownTree
 
 NUMBERS = {"float64": TensorProto.DOUBLE, "float32": TensorProto.FLOAT}
 MATRIX = "X"

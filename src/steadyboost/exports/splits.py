@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from steadyboost.core.fitted import FittedBooster
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.growth.tree import GrownTree
 
 LARGEST = float(np.finfo(np.float64).max)  # no number is above: only a gap is not below it
 MOST_NODES = 200_000  # of a tree whose sets of categories have become comparisons
@@ -48,7 +48,7 @@ class Bins:
 
     def goes_left(self, tree: GrownTree, node: int) -> np.ndarray:
         """For each bin of the node's column whether it goes left; the last is for gaps."""
-        bits = np.unpackbits(tree.left_set[node].view(np.uint8), bitorder="little")
+        bits = np.unpackbits(tree.left_bitset[node].view(np.uint8), bitorder="little")
         return bits[: len(self.cuts[tree.feature[node]]) + 2].astype(bool)
 
     def codes_left(self, tree: GrownTree, node: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from steadyboost.exports.names import Tests, answer_name, feature_names
 from steadyboost.learners.base import Answer
 from steadyboost.learners.c45 import C45Answer
 from steadyboost.learners.tree_answer import TreeAnswer
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.growth.tree import GrownTree
 
 
 def export_text(

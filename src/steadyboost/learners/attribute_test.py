@@ -8,16 +8,16 @@ from sklearn.base import BaseEstimator
 from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.tree_answer import TreeAnswer, answer_by
 from steadyboost.trees.attribute_test import grow_test
-from steadyboost.trees.sums import Sums
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 
-def sums_of(question: Question, counts: np.ndarray | None) -> Sums:
+def sums_of(question: Question, counts: np.ndarray | None) -> FixedPointSums:
     """What a learner adds up for a question: weighted labels, or what naming each is worth."""
     if question.edges is not None:
         edges = question.edges
-        return Sums.of_channels(edges if counts is None else edges * counts[:, None])
+        return FixedPointSums.of_channels(edges if counts is None else edges * counts[:, None])
     weights = question.weights if counts is None else counts.astype(float)
-    return Sums.of_labels(question.targets, weights, question.n_answers)
+    return FixedPointSums.of_labels(question.targets, weights, question.n_answers)
 
 
 class AttributeTest(BaseEstimator):

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 from scipy.sparse import issparse
 
-from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.crew import Crew
+from steadyboost.trees.data.binned import BinnedRows
 
 Made = TypeVar("Made")
 
@@ -122,11 +121,6 @@ class Threads(Protocol):
     """Where a learner may run things side by side."""
 
     n_threads: int
-
-    @property
-    def crew(self) -> Crew | None:
-        """Threads that share the loops of compiled code."""
-        ...
 
     def run(self, function: Any, items: Any) -> list[Any]: ...
 

@@ -11,7 +11,7 @@ from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.tree_answer import TreeAnswer, answer_by
 from steadyboost.trees.decision_rule import Evidence, grow_rule
-from steadyboost.trees.sums import Sums
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 
 class DecisionRule(BaseEstimator):
@@ -77,9 +77,9 @@ class DecisionRule(BaseEstimator):
         answer = answer_by(tree, question)
         return answer, answer.votes(data)
 
-    def _part(self, sums: Sums, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    def _part(self, sums: FixedPointSums, seed: int) -> tuple[np.ndarray, np.ndarray]:
         """Rows to grow and to prune on, each ascending."""
-        mass = sums.channels[:, -1] if len(sums.channels) else sums.weights
+        mass = sums.weights if sums.channels is None else sums.channels[:, -1]
         rows = np.flatnonzero(mass).astype(np.int32)
         n_grown = max(1, round(self.grow_fraction * len(rows)))
         drawn = np.random.default_rng(seed).permutation(rows)

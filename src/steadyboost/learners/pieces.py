@@ -3,8 +3,8 @@
 import numpy as np
 
 from steadyboost.learners.base import Data, Pieces, Threads, sums_before
-from steadyboost.trees.fixed_point import rounded
-from steadyboost.trees.sharded import add_up
+from steadyboost.trees.growth.sharded import add_up
+from steadyboost.trees.histograms.fixed_point import rounded
 
 
 def sum_all(

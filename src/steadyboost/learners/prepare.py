@@ -11,12 +11,11 @@ import numpy as np
 from scipy.sparse import issparse
 
 from steadyboost.learners.sparse import bin_sparse, compress
-from steadyboost.trees.binned import Binned, BinnedRows
-from steadyboost.trees.binning import MAX_BINS, assign_bins, find_cuts, padded
-from steadyboost.trees.sharded import Run, one_by_one
-from steadyboost.trees.sparse_binning import find_sparse_cuts
-from steadyboost.trees.sums import parts
-from steadyboost.trees.tree import SMALL
+from steadyboost.trees.data.binned import Binned, BinnedRows
+from steadyboost.trees.data.binning import MAX_BINS, assign_bins, find_cuts, padded
+from steadyboost.trees.data.sparse_binning import find_sparse_cuts
+from steadyboost.trees.growth.tree import SHARDING_PAYS
+from steadyboost.trees.histograms.row_statistics import Run, one_by_one, parts
 
 SAMPLE_ROWS = 200_000  # enough rows for the quantiles of a column
 BIN_ROWS = 65_536  # that a thread bins at a time
@@ -265,7 +264,7 @@ class Binner:
 
 def _if_large(X: Any, run: Run) -> Run:
     """``run`` for much data: one thread more, even if it only waits, takes time in each round."""
-    return run if X.shape[0] * X.shape[1] >= SMALL else one_by_one
+    return run if X.shape[0] * X.shape[1] >= SHARDING_PAYS else one_by_one
 
 
 def _column(X: np.ndarray, f: int) -> np.ndarray:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
-from steadyboost.trees.sparse import SparseBinned
-from steadyboost.trees.sparse_binning import Compressed, assign_sparse_bins
+from steadyboost.trees.data.sparse import SparseBinned
+from steadyboost.trees.data.sparse_binning import Compressed, assign_sparse_bins
 
 if TYPE_CHECKING:
     from steadyboost.learners.prepare import Binner

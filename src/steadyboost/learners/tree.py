@@ -11,12 +11,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.pieces import sample, sum_all
 from steadyboost.learners.tree_answer import TreeAnswer, answer_by
-from steadyboost.trees.binned import Binned
-from steadyboost.trees.crew import Crew
-from steadyboost.trees.many import grow_many
-from steadyboost.trees.root import RootSums
-from steadyboost.trees.sums import Space, Sums
-from steadyboost.trees.tree import Growth, grow_tree, is_large
+from steadyboost.trees.data.binned import Binned
+from steadyboost.trees.growth.batched import grow_weighted_trees
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import Parallelism, grow_tree, sharding_pays
+from steadyboost.trees.histograms.root_cache import RootHistogramCache
+from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays
 
 FEW_ROWS = 0.5  # share of the rows below which the others are left out
 SAMPLE_ROWS = 512
@@ -25,21 +25,25 @@ CELLS_PER_WORD = 1.0  # of that histogram, at the most
 CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
 
 
-def make_space(data: Data) -> Space:
+def make_scratch(data: Data) -> ScratchArrays:
     """Kept with the rows from round to round: they are asked about one tree at a time."""
-    return Space()
+    return ScratchArrays()
 
 
-def make_root(data: Data) -> RootSums:
+def make_root(data: Data) -> RootHistogramCache:
     """Kept from round to round as well."""
     assert data.binned is not None
-    return RootSums(data.binned)
+    return RootHistogramCache(data.binned)
 
 
-def crew_for(data: Data, threads: Threads) -> Crew | None:
-    """Threads that share the loops of compiled code, where data are large."""
+def parallelism(data: Data, threads: Threads) -> Parallelism:
+    """The threads to grow a tree on: one where data are small, and how machines come together."""
     assert data.binned is not None
-    return threads.crew if is_large(data.binned, *data.binned.shape) else None
+    if data.pieces is not None:
+        return Parallelism(threads.n_threads, threads.run, threads.meet)
+    if not sharding_pays(data.binned, *data.binned.shape):
+        return Parallelism()
+    return Parallelism(threads.n_threads, threads.run)
 
 
 def weighing(weights: np.ndarray) -> np.ndarray | None:
@@ -120,8 +124,8 @@ class Tree(BaseEstimator):
         self.max_features = max_features
         self.max_samples = max_samples
 
-    def growth(self) -> Growth:
-        return Growth(
+    def params(self) -> TreeParams:
+        return TreeParams(
             self.criterion,
             self.max_depth,
             self.max_leaf_nodes,
@@ -144,37 +148,34 @@ class Tree(BaseEstimator):
         drawn = rows is not None
         if rows is None and question.whole is None:
             rows = weighing(weights)
-        growth, space = self.growth(), data.once(make_space)
+        params, scratch = self.params(), data.once(make_scratch)
+        parallel = parallelism(data, threads)
         if question.edges is None:
             labelled = question.targets, weights, question.n_answers
             total, whole = question.total, question.whole
             if total is None or drawn:
                 total, whole = sum_all(data, weights, rows, threads), None
-            options: Any = {"total": total, "whole": whole, "space": space}
+            options: Any = {"total": total, "whole": whole, "scratch": scratch}
             if whole is not None and self._keeps_root(data, question.n_answers, rows, features):
-                root = data.once(make_root)
-                sums = root.set(*labelled, crew=crew_for(data, threads), **options)
+                options |= {"n_threads": parallel.n_threads, "run": parallel.run}
+                sums = data.once(make_root).set(*labelled, **options)
             else:
-                sums = Sums.of_labels(*labelled, rows, run=threads.run, **options)
+                sums = FixedPointSums.of_labels(*labelled, rows, run=threads.run, **options)
         else:
-            growth = replace(growth, criterion=CRITERION[question.form])
+            params = replace(params, criterion=CRITERION[question.form])
             edges = question.edges if counts is None else question.edges * counts[:, None]
-            sums = Sums.of_channels(edges, sum_all(data, np.abs(edges), None, threads))
-        crew = crew_for(data, threads)  # back, if others have asked for the threads
+            sums = FixedPointSums.of_channels(edges, sum_all(data, np.abs(edges), None, threads))
         tree, leaves = grow_tree(
             data.binned,
             sums,
-            growth,
+            params,
             rows=rows,
             features=features,
-            crew=crew,
-            n_shards=threads.n_threads,
-            run=threads.run,
-            space=space,
-            meet=None if data.pieces is None else threads.meet,
+            parallel=parallel,
+            scratch=scratch,
         )
         answer = answer_by(tree, question)
-        return answer, answer.votes_of_leaves(leaves, crew)
+        return answer, answer.votes_of_leaves(leaves, parallel.run)
 
     def _keeps_root(
         self, data: Data, n_labels: int, rows: np.ndarray | None, features: np.ndarray | None
@@ -199,8 +200,8 @@ class Tree(BaseEstimator):
         Targets are those of each question, or one row for all of them.
         """
         assert data.binned is not None
-        grown, votes = grow_many(
-            data.binned, targets, weights, self.growth(), threads.n_threads, threads.run
+        grown, votes = grow_weighted_trees(
+            data.binned, targets, weights, self.params(), threads.n_threads, threads.run
         )
         return [TreeAnswer(tree, label) for tree, label in grown], votes
 

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from steadyboost.learners.base import Data, Question
-from steadyboost.trees.crew import Crew
-from steadyboost.trees.prediction import take
-from steadyboost.trees.tree import GrownTree
+from steadyboost.trees.growth.tree import GrownTree
+from steadyboost.trees.histograms.row_statistics import Run, one_by_one, parts
+from steadyboost.trees.prediction.apply import take
+
+TAKEN_ROWS = 65_536  # whose votes a thread looks up at a time
 
 
 @dataclass(frozen=True)
@@ -21,9 +23,10 @@ class TreeAnswer:
         assert data.binned is not None
         return self.votes_of_leaves(data.binned.leaves(self.tree))
 
-    def votes_of_leaves(self, leaves: np.ndarray, crew: Crew | None = None) -> np.ndarray:
+    def votes_of_leaves(self, leaves: np.ndarray, run: Run = one_by_one) -> np.ndarray:
         out = np.empty(len(leaves), dtype=np.int32)
-        take(self.label, leaves, out, None if crew is None else crew.board)
+        blocks = parts(len(leaves), max(1, len(leaves) // TAKEN_ROWS))
+        run(lambda at: take(self.label, leaves[at], out[at]), blocks)
         return out
 
     def importances(self, n_features: int) -> np.ndarray:

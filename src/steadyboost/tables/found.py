@@ -9,7 +9,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 
 from steadyboost.tables.columns import doubts_about, missing_in
-from steadyboost.trees.binning import MAX_BINS
+from steadyboost.trees.data.binning import MAX_BINS
 
 
 @dataclass(frozen=True)

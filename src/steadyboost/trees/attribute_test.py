@@ -10,16 +10,15 @@ from functools import partial, reduce
 
 import numpy as np
 
-from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.criteria import EDGE, ERROR, mass_of
-from steadyboost.trees.filling import fill_histogram
-from steadyboost.trees.jit import inner, kernel
-from steadyboost.trees.nodes import add_children
-from steadyboost.trees.room import empty_tree
-from steadyboost.trees.sharded import Run, one_by_one
-from steadyboost.trees.splitting import SET_WORDS
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import SMALL, GrownTree
+from steadyboost.trees.data.binned import BinnedRows
+from steadyboost.trees.growth.grower import add_children
+from steadyboost.trees.growth.state import TreeArrays
+from steadyboost.trees.growth.tree import SHARDING_PAYS, GrownTree
+from steadyboost.trees.histograms.build import build_histogram, build_scratch, n_cells
+from steadyboost.trees.histograms.row_statistics import FixedPointSums, Run, one_by_one
+from steadyboost.trees.jit import kernel
+from steadyboost.trees.splits.bitset import BITSET_WORDS
+from steadyboost.trees.splits.criteria import EDGE, ERROR, mass_of
 
 NO_BIN = -1  # the question is only whether the value is missing
 
@@ -37,7 +36,7 @@ def worth_of(sums, criterion):
     return worth
 
 
-@inner
+@kernel
 def _test_column(cells, shape, total, criterion, sides):
     """Best test on one column: (worth, bin), -1 and NO_BIN if it has one answer only.
 
@@ -89,7 +88,7 @@ def best_test(hist, layout, total, criterion):
 
 def set_of(bins: Iterable[int]) -> np.ndarray:
     """Bins as the bits of a left set."""
-    words = np.zeros(SET_WORDS, dtype=np.uint32)
+    words = np.zeros(BITSET_WORDS, dtype=np.uint32)
     for b in bins:
         words[b >> 5] |= np.uint32(1 << (b & 31))
     return words
@@ -99,31 +98,31 @@ def in_shards(
     fill: Callable[[np.ndarray], np.ndarray], binned: BinnedRows, rows: np.ndarray, n: int, run: Run
 ) -> np.ndarray:
     """The histogram that ``fill`` makes of some rows; of large data in ``n`` parts, added up."""
-    if n == 1 or binned.n_read(len(rows), binned.n_features) < SMALL:
+    if n == 1 or binned.n_read(len(rows), binned.n_features) < SHARDING_PAYS:
         return fill(rows)
     return reduce(np.add, run(fill, np.array_split(rows, n)))
 
 
-def histogram_of(binned: BinnedRows, sums: Sums, rows: np.ndarray) -> np.ndarray:
+def histogram_of(binned: BinnedRows, sums: FixedPointSums, rows: np.ndarray) -> np.ndarray:
     """Sums of the rows (ascending) by feature, bin and channel."""
-    bins = binned.bins()
-    hist = np.empty(int(binned.offsets[-1]) * sums.n_channels, dtype=np.int64)
-    fill_histogram(bins, sums.arrays(counting=False), rows, sums.n_channels, hist)
+    bins, stats = binned.bins(), sums.statistics(counting=False)
+    hist = np.empty(n_cells(bins, stats), dtype=np.int64)
+    build_histogram(bins, stats, rows, build_scratch(bins, stats, len(rows)), hist)
     return hist
 
 
 def grow_test(
-    binned: BinnedRows, sums: Sums, n_shards: int = 1, run: Run = one_by_one
+    binned: BinnedRows, sums: FixedPointSums, n_shards: int = 1, run: Run = one_by_one
 ) -> GrownTree:
     """The best test as a tree: the test alone, or below the question whether it is missing."""
-    criterion = EDGE if len(sums.channels) else ERROR
+    criterion = ERROR if sums.channels is None else EDGE
     rows = np.arange(binned.n_rows, dtype=np.int32)
     fill = partial(histogram_of, binned, sums)
     hist = in_shards(fill, binned, rows, n_shards, run)
     total = sums.total(rows)
     feature, bin_ = best_test(hist, binned.layout, total, criterion)
-    tree = empty_tree(5, sums.n_channels)
-    tree[3][0] = total
+    tree = TreeArrays.allocate(5, sums.n_channels)
+    tree.totals[0] = total
     if feature < 0:
         return GrownTree.from_growth(tree, 1)
     span = slice(binned.offsets[feature], binned.offsets[feature + 1])
@@ -133,7 +132,7 @@ def grow_test(
 
 
 def _write_test(
-    tree: tuple, binned: BinnedRows, cells: np.ndarray, feature: int, bin_: int, criterion: int
+    tree: TreeArrays, binned: BinnedRows, cells: np.ndarray, feature: int, bin_: int, criterion: int
 ) -> int:
     """Write the nodes of a test; returns how many there are."""
     node, n_bins = 0, int(binned.n_bins[feature])
@@ -145,7 +144,7 @@ def _write_test(
         yes = {bin_} if binned.categorical[feature] else set(range(bin_ + 1))
         left = cells[sorted(yes)].sum(axis=0)
         # Rows to come may have gaps where the training rows have none.
-        if 2 * _mass(left, criterion) > _mass(tree[3][node], criterion):
+        if 2 * _mass(left, criterion) > _mass(tree.totals[node], criterion):
             yes.add(n_bins)
         _split(tree, node, feature, yes, left, criterion)
         node += 2
@@ -157,11 +156,11 @@ def _mass(sums: np.ndarray, criterion: int) -> int:
 
 
 def _split(
-    tree: tuple, node: int, feature: int, bins: Iterable[int], left: np.ndarray, criterion: int
+    tree: TreeArrays, node: int, feature: int, bins: Iterable[int], left: np.ndarray, criterion: int
 ) -> None:
     """Give a node two children; those in ``bins``, with sums ``left``, go to the left one."""
-    features, _, left_sets, totals, gain, _ = tree
-    features[node], left_sets[node] = feature, set_of(bins)
+    totals = tree.totals
+    tree.feature[node], tree.left_bitset[node] = feature, set_of(bins)
     add_children(tree, node, node + 1, left)
     sides = worth_of(totals[node + 1], criterion) + worth_of(totals[node + 2], criterion)
-    gain[node] = sides - worth_of(totals[node], criterion)
+    tree.gain[node] = sides - worth_of(totals[node], criterion)

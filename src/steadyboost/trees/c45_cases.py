@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from steadyboost.trees.c45_sparse_cases import SparseData, read_rows
-from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.jit import kernel
 
 # Columns of ``Nodes.links``.
 ATTRIBUTE, FIRST, BRANCHES, PARENT, MAJORITY = 0, 1, 2, 3, 4
@@ -114,7 +114,7 @@ def longer(array: np.ndarray, length: int) -> np.ndarray:
     return more
 
 
-@inner
+@kernel
 def branch_of(value, threshold, n_branches):
     """Branch that a value takes; a value the attribute is not known to have counts as missing."""
     if math.isnan(value):
@@ -124,7 +124,7 @@ def branch_of(value, threshold, n_branches):
     return int(value) if 0 <= value < n_branches else MISSING
 
 
-@inner
+@kernel
 def column_for(data, f, rows, low, high):
     """A column that has the values of an attribute at least in the rows of a node."""
     if len(data) == 4:
@@ -133,7 +133,7 @@ def column_for(data, f, rows, low, high):
     return data.column
 
 
-@inner
+@kernel
 def send(data, f, threshold, n_branches, rows, weights, low, high, branches):
     """Find the branch of every case of a node.
 
@@ -177,7 +177,7 @@ def send(data, f, threshold, n_branches, rows, weights, low, high, branches):
     return missing
 
 
-@inner
+@kernel
 def lay_out(branches, n_branches, missing, base):
     """Give each wanted branch room for its cases, one after the other; return the end."""
     end = base
@@ -188,7 +188,7 @@ def lay_out(branches, n_branches, missing, base):
     return end
 
 
-@inner
+@kernel
 def deal_rows(source, low, high, branches, n_branches, target):
     """Copy rows to the places of their branches, in the same order within each branch."""
     of_row, wanted, place = branches.of_row, branches.wanted, branches.place
@@ -206,7 +206,7 @@ def deal_rows(source, low, high, branches, n_branches, target):
             place[b] += 1
 
 
-@inner
+@kernel
 def deal_weights(rows, weights, low, high, branches, n_branches, target):
     """Copy weights as `deal_rows` copies rows; where the value is missing, only a share."""
     of_row, wanted, place = branches.of_row, branches.wanted, branches.place

@@ -46,7 +46,7 @@ from steadyboost.trees.c45_split import (
     pick,
 )
 from steadyboost.trees.c45_work import N_NODES, N_OPEN, N_PLACES, start_work, with_room
-from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.jit import kernel
 
 
 @kernel
@@ -57,7 +57,7 @@ def is_open(nodes, node, min_cases):
     return not pure and cases >= 2.0 * min_cases - ROUNDING
 
 
-@inner
+@kernel
 def choose_test(data, nodes, node, work, low, high, rules):
     """Compare the best test on each attribute; return the best attribute, -1 if there is none."""
     if len(data) > 4:
@@ -94,7 +94,7 @@ def choose_test(data, nodes, node, work, low, high, rules):
     return pick(gains, infos, data.n_values, rules)
 
 
-@inner
+@kernel
 def training_value(data, f, order, rank, weights, cut):
     """Largest value of the whole training data up to the cut: C4.5 only cuts at such values."""
     if len(data) > 4:
@@ -113,7 +113,7 @@ def training_value(data, f, order, rank, weights, cut):
     return column[order[last]]
 
 
-@inner
+@kernel
 def add_branches(data, nodes, node, first, n_branches, rows, weight, low, high, branches):
     """Append the branches of a node as leaves; an empty one takes the majority from above."""
     for b in range(first, first + n_branches):
@@ -133,7 +133,7 @@ def add_branches(data, nodes, node, first, n_branches, rows, weight, low, high, 
         nodes.links[first + v, PARENT] = node
 
 
-@inner
+@kernel
 def deal_lists(work, low, high, branches, n_branches, end):
     """Deal the segment of a node out to its branches, in place."""
     rows, weights = work.lists[0], work.weights

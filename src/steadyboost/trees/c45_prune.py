@@ -34,7 +34,7 @@ from steadyboost.trees.c45_cases import (
     send,
     sum_up,
 )
-from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.jit import kernel
 
 # C4.5 prefers the smaller tree unless the larger one saves more than 0.1 errors; the rest is
 # for rounding.
@@ -105,7 +105,7 @@ def extra_errors(cases, errors, confidence, deviate2):
     return limit_above_one(cases, errors, deviate2)
 
 
-@inner
+@kernel
 def limit_above_one(cases, errors, deviate2):
     """Extra errors of a leaf with at least one error."""
     if errors + 0.5 >= cases:
@@ -115,7 +115,7 @@ def limit_above_one(cases, errors, deviate2):
     return cases * (seen + deviate2 / 2.0 + spread) / (cases + deviate2) - errors
 
 
-@inner
+@kernel
 def leaf_errors(classes, level):
     """Errors charged to a leaf with these class weights."""
     cases, most = 0.0, 0.0
@@ -125,7 +125,7 @@ def leaf_errors(classes, level):
     return cases - most + extra_errors(cases, cases - most, level.confidence, level.deviate2)
 
 
-@inner
+@kernel
 def count_classes(labels, cases, low, high, out):
     """Write the weight of the cases by class into ``out``."""
     for c in range(out.size):
@@ -134,7 +134,7 @@ def count_classes(labels, cases, low, high, out):
         out[labels[cases.rows[i]]] += cases.weights[i]
 
 
-@inner
+@kernel
 def deal_cases(data, nodes, node, low, high, stack, top, cases, branches, task):
     """Send the cases of a node to its branches, to the room after its own segment.
 
@@ -160,7 +160,7 @@ def deal_cases(data, nodes, node, low, high, stack, top, cases, branches, task):
     return top
 
 
-@inner
+@kernel
 def compare(nodes, node, level):
     """Errors of a node as a leaf and as the test it is, and its largest branch.
 
@@ -175,7 +175,7 @@ def compare(nodes, node, level):
     return leaf_errors(nodes.weights[node], level), as_tree, largest
 
 
-@inner
+@kernel
 def decide(nodes, node, as_branch, level):
     """Keep a test, make it a leaf, or let its largest branch take its place; True if the last."""
     as_leaf, as_tree, largest = compare(nodes, node, level)

@@ -8,20 +8,13 @@ those of full columns up to rounding, which the choice of tests forgives.
 import math
 
 from steadyboost.trees.c45_cases import CASES, TIE
-from steadyboost.trees.c45_split import (
-    REJECTED,
-    ROUNDING,
-    gain_of_cut,
-    pick,
-    smallest_side,
-    xlogx,
-)
-from steadyboost.trees.jit import inlined, inner
+from steadyboost.trees.c45_split import REJECTED, ROUNDING, gain_of_cut, pick, smallest_side, xlogx
+from steadyboost.trees.jit import kernel
 
 SWEEP = 16  # all entries are looked at if a node has more than one in so many
 
 
-@inner
+@kernel
 def gather(data, rows, low, high):
     """List the entries of a node, by attribute and value; return how many there are."""
     found, marked, n = data.found, data.marked, 0
@@ -47,7 +40,7 @@ def gather(data, rows, low, high):
     return n
 
 
-@inlined
+@kernel
 def weigh_sides(entries, start, stop, classes, zeros, sides):
     """Class weights of the zeros, and on the right side those of all cases with a value.
 
@@ -68,7 +61,7 @@ def weigh_sides(entries, start, stop, classes, zeros, sides):
     return end
 
 
-@inlined
+@kernel
 def scan_sparse_cuts(entries, start, end, any_zeros, zeros, known, smallest, sides):
     """Find the cut after which the two sides hold the least information, as `scan_cuts` does.
 
@@ -107,7 +100,7 @@ def scan_sparse_cuts(entries, start, end, any_zeros, zeros, known, smallest, sid
     return least, below, lower, upper, n_cuts
 
 
-@inner
+@kernel
 def sparse_test(entries, start, stop, n_rows, classes, zeros, cases, rules, sides):
     """Gain, split information and cut of the best threshold on one attribute of a node.
 
@@ -129,7 +122,7 @@ def sparse_test(entries, start, stop, n_rows, classes, zeros, cases, rules, side
     return gain_of_cut(before, rest, left, known, cases, lower, upper, n_cuts, rules)
 
 
-@inner
+@kernel
 def choose_sparse_test(data, nodes, node, work, low, high, rules):
     """Compare the best threshold on each attribute; return the best, -1 if there is none."""
     gains, infos, cuts = work.tests[0], work.tests[1], work.tests[2]
@@ -153,7 +146,7 @@ def choose_sparse_test(data, nodes, node, work, low, high, rules):
     return pick(gains, infos, data.n_values, rules)
 
 
-@inner
+@kernel
 def sparse_training_value(data, f, weights, cut):
     """Largest value of the whole training data up to the cut, rows of weight zero left out."""
     n_zeros = 0

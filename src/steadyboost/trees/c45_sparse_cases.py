@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.jit import inner
+from steadyboost.trees.jit import kernel
 
 
 class SparseData(NamedTuple):
@@ -92,7 +92,7 @@ class SparseCases:
         )
 
 
-@inner
+@kernel
 def read_rows(data, f, rows, low, high, out):
     """Write the value of an attribute in some rows to ``out``, at their own places."""
     starts, features = data.row_starts, data.row_features

@@ -16,7 +16,7 @@ import math
 from typing import NamedTuple
 
 from steadyboost.trees.c45_cases import MISSING, TIE, branch_of
-from steadyboost.trees.jit import inner
+from steadyboost.trees.jit import kernel
 
 # C4.5's own tolerance, in bits for gains and in cases for errors.
 EPSILON = 1e-3
@@ -47,13 +47,13 @@ class Rules(NamedTuple):
     many: float
 
 
-@inner
+@kernel
 def xlogx(x):
     """Return x log2 x, and 0 for what rounding left of nothing."""
     return x * math.log2(x) if x > 0.0 else 0.0
 
 
-@inner
+@kernel
 def information_left(sides, left, known):
     """Information of the two sides of a cut, times their weight; ``left`` is that of the first."""
     rest = xlogx(left) + xlogx(known - left)
@@ -62,13 +62,13 @@ def information_left(sides, left, known):
     return rest
 
 
-@inner
+@kernel
 def smallest_side(known, n_classes, rules):
     """Weight that a side of a cut must have."""
     return max(rules.min_cases, min(25.0, 0.1 * known / n_classes))
 
 
-@inner
+@kernel
 def gain_of_cut(before, rest, left, known, cases, lower, upper, n_cuts, rules):
     """Gain, split information and place of the best cut, which is between two values.
 
@@ -85,7 +85,7 @@ def gain_of_cut(before, rest, left, known, cases, lower, upper, n_cuts, rules):
     return gain / cases, split_info / cases, cut if cut < upper else lower
 
 
-@inner
+@kernel
 def discrete_test(column, labels, weight, rows, low, high, rules, table, n_values):
     """Gain and split information of the test with one branch per value.
 
@@ -140,7 +140,7 @@ def discrete_test(column, labels, weight, rows, low, high, rules, table, n_value
     return max(0.0, gain / cases), (xlogx(cases) - outcomes) / cases
 
 
-@inner
+@kernel
 def scan_cuts(column, labels, weight, order, low, high, known, smallest, sides):
     """Find the cut after which the two sides hold the least information.
 
@@ -179,7 +179,7 @@ def scan_cuts(column, labels, weight, order, low, high, known, smallest, sides):
     return least, weight_below, at, n_cuts
 
 
-@inner
+@kernel
 def continuous_test(column, labels, weight, order, low, high, cases, rules, sides):
     """Gain, split information and cut of the best threshold on an attribute.
 
@@ -226,7 +226,7 @@ def continuous_test(column, labels, weight, order, low, high, cases, rules, side
     return gain_of_cut(before, rest, left, known, cases, lower, upper, n_cuts, rules)
 
 
-@inner
+@kernel
 def pick(gains, infos, n_values, rules):
     """Choose the attribute of best gain ratio among those of at least average gain, or -1.
 

@@ -30,7 +30,7 @@ from steadyboost.trees.c45_cases import (
     Nodes,
     branch_of,
 )
-from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.jit import kernel
 
 
 def columns_of(X: ArrayLike) -> NDArray[np.float64]:
@@ -51,7 +51,7 @@ class Flat(NamedTuple):
     majority: np.ndarray
 
 
-@inner
+@kernel
 def add_leaf(tree, node, part, out, i):
     """Add the class distribution of a leaf; a leaf without cases stands for its class."""
     if tree.cases[node] > 0.0:

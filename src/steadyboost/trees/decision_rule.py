@@ -7,9 +7,12 @@ from functools import cached_property
 import numpy as np
 
 from steadyboost.trees.attribute_test import histogram_of, in_shards, set_of
-from steadyboost.trees.binned import Binned, BinnedRows
-from steadyboost.trees.filling import subtract
-from steadyboost.trees.room import empty_tree
+from steadyboost.trees.data.binned import Binned, BinnedRows
+from steadyboost.trees.growth.partition import bin_table, partition
+from steadyboost.trees.growth.state import TreeArrays
+from steadyboost.trees.growth.tree import GrownTree
+from steadyboost.trees.histograms.build import subtract
+from steadyboost.trees.histograms.row_statistics import FixedPointSums, Run, one_by_one
 from steadyboost.trees.rule_search import (
     ABOVE,
     AT_MOST,
@@ -20,10 +23,6 @@ from steadyboost.trees.rule_search import (
     potential_of,
     sum_paired,
 )
-from steadyboost.trees.sending import partition
-from steadyboost.trees.sharded import Run, one_by_one
-from steadyboost.trees.sums import Sums
-from steadyboost.trees.tree import GrownTree
 
 
 @dataclass(frozen=True)
@@ -31,13 +30,13 @@ class Evidence:
     """Rows, and the sums by which a rule on them is judged: of classes, or paired."""
 
     binned: BinnedRows
-    sums: Sums
+    sums: FixedPointSums
     n_shards: int = 1
     run: Run = one_by_one
 
     @property
     def paired(self) -> bool:
-        return len(self.sums.channels) > 0
+        return self.sums.channels is not None
 
     def total(self, rows: np.ndarray) -> np.ndarray:
         if not self.paired:
@@ -61,11 +60,13 @@ class Evidence:
         return hist
 
     @cached_property
-    def _paired_sums(self) -> Sums:
+    def _paired_sums(self) -> FixedPointSums:
         """Paired sums as channels, for rows that are stored sparsely."""
+        assert self.sums.channels is not None
         edges = self.sums.channels[:, :-1]
         gains = np.maximum(edges, 0)
-        return replace(self.sums, channels=np.hstack([gains, gains - edges]))
+        paired = np.hstack([gains, gains - edges])
+        return replace(self.sums, channels=paired, n_channels=paired.shape[1])
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ class Condition:
     def part(self, binned: BinnedRows, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows that pass and those that fail, ascending as they are."""
         rows = rows.copy()
-        n = partition(*binned.column(self.feature), self.passing, rows, np.empty_like(rows))
+        column, scratch = binned.column(self.feature), np.empty_like(rows)
+        n = partition(*column, self.passing, rows, scratch, bin_table(), -1)
         return rows[:n], rows[n:]
 
 
@@ -160,14 +162,14 @@ def write_rule(tests: Sequence[Condition], inside: Sequence[np.ndarray]) -> Grow
     All these leaves have the sums of all rows outside, and so the same answer.
     """
     n_nodes = 2 * len(tests) + 1
-    tree = empty_tree(n_nodes, len(inside[0]))
-    feature, children, left_set, totals, gain, depth = tree
-    totals[::2] = inside
-    totals[1::2] = inside[0] - inside[-1]
-    depth[:] = (np.arange(n_nodes) + 1) // 2
+    tree = TreeArrays.allocate(n_nodes, len(inside[0]))
+    tree.totals[::2] = inside
+    tree.totals[1::2] = inside[0] - inside[-1]
+    tree.depth[:] = (np.arange(n_nodes) + 1) // 2
     for j, test in enumerate(tests):
-        feature[2 * j], left_set[2 * j], gain[2 * j] = test.feature, test.passing, test.gain
-        children[2 * j] = 2 * j + 2, 2 * j + 1
+        node = 2 * j
+        tree.feature[node], tree.left_bitset[node] = test.feature, test.passing
+        tree.gain[node], tree.children[node] = test.gain, (node + 2, node + 1)
     return GrownTree.from_growth(tree, n_nodes)
 
 

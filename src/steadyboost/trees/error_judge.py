@@ -6,11 +6,11 @@ import numpy as np
 
 from steadyboost.trees.error_search import best_label, search_features
 from steadyboost.trees.error_sums import add_sides, sum_sides, sum_tallies, sum_turns
+from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.linesearch import merge_points, merging_width
 from steadyboost.trees.search_tree import Found, Leaf
-from steadyboost.trees.splitting import SET_WORDS
+from steadyboost.trees.splits.bitset import BITSET_WORDS
 from steadyboost.trees.standing import Sample, Standing
-from steadyboost.trees.sums import parts
 from steadyboost.trees.turning import all_breakpoints, exponential_losses, find_positions
 
 EXACT_POINTS = 2**17  # breakpoints up to which all of them are looked at
@@ -36,7 +36,7 @@ class ErrorJudge:
         self.tallies = self._tallies()
         self.share = 1 / float(self.tallies[-1].sum())
         self.groups = sample.groups(sample.n_classes * self.n_intervals)
-        self.joint = sample.binned.joint(sample.n_classes)
+        self.bundles = sample.binned.bundles(sample.n_classes)
         self.dtype = np.dtype(np.int32 if sample.whole.sum() < 2**31 else np.int64)
         self._right = np.zeros(self.n_intervals, dtype=self.dtype)  # of all leaves together
         self._curves: dict[int, np.ndarray] = {}  # of each of them
@@ -114,9 +114,9 @@ class ErrorJudge:
         feature = np.array([found.feature])
         if len(sums[0]):
             hist, _, cells, _ = self._cells(group, feature, sums)
-            curves, losses = sum_sides(hist, cells, found.left_set, found.labels)
+            curves, losses = sum_sides(hist, cells, found.left_bitset, found.labels)
         else:
-            read, sides = self.sample.columns(feature), (found.left_set, found.labels)
+            read, sides = self.sample.columns(feature), (found.left_bitset, found.labels)
             curves, losses = np.zeros((2, self.n_intervals), self.dtype), np.zeros((2, 2))
             add_sides(read, leaf.rows, self.tallies, self.positions, *sides, curves, losses)
             losses *= self.share
@@ -172,10 +172,10 @@ class ErrorJudge:
         mass = tally[:, 2 * k : 3 * k].astype(np.int64)
         hist = np.empty((len(mass) if dense else 0, k, self.n_intervals), dtype=self.dtype)
         if dense:
-            read, joint = sample.joined(single, len(rows), self.n_intervals + 1)
+            read, bundles = sample.bundled(single, len(rows), self.n_intervals + 1)
             of = rows, self.tallies, self.positions, mass
             sample.run(
-                lambda at: sum_turns(read, joint, single[2], np.arange(k)[at], *of, hist),
+                lambda at: sum_turns(read, bundles, single[2], np.arange(k)[at], *of, hist),
                 parts(k, min(k, sample.n_parts)),
             )
         return hist, mass, self.share * tally[:, : 2 * k], tally[:, 3 * k].astype(np.int64)
@@ -187,16 +187,16 @@ class ErrorJudge:
         turns = *self.tallies[:2], self.positions
 
         def search(features: np.ndarray) -> Found | None:
-            left_set = np.zeros(SET_WORDS, dtype=np.uint32)
+            left_bitset = np.zeros(BITSET_WORDS, dtype=np.uint32)
             own, layout = self._cells(group, features, sums), self.sample.binned.layout
             node = leaf.rows, self.sample.columns(features), turns
             weight, loss, purity, feature, left, right = search_features(
-                features, layout, node, own, around, leaf.label, self.ends, left_set
+                features, layout, node, own, around, leaf.label, self.ends, left_bitset
             )
             if feature < 0:
                 return None
             key = -weight, loss, self.sample.impurity(purity)
-            return Found(key, int(feature), left_set, (left, right))
+            return Found(key, int(feature), left_bitset, (left, right))
 
         n_parts = min(self.sample.n_parts, len(group))
         shares = np.array_split(group, n_parts) if n_parts > 1 else [group]

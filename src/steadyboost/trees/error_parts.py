@@ -7,10 +7,10 @@ masses, losses of each label as another one and as the own one, and the weight r
 
 import numpy as np
 
-from steadyboost.trees.jit import inner, plain
+from steadyboost.trees.jit import kernel
 
 
-@inner
+@kernel
 def empty_part(hist):
     """Curves, class masses, losses and the weight right without votes, of no rows."""
     _, n_classes, width = hist.shape
@@ -22,7 +22,7 @@ def empty_part(hist):
     )
 
 
-@plain
+@kernel
 def clear(part):
     """Leave no rows."""
     part[0][:] = 0
@@ -31,7 +31,7 @@ def clear(part):
     part[3][0] = 0
 
 
-@plain
+@kernel
 def has_mass(mass):
     for c in range(len(mass)):
         if mass[c] > 0:
@@ -39,7 +39,7 @@ def has_mass(mass):
     return False
 
 
-@plain
+@kernel
 def add_bin(cell, sums, part):
     """Add the rows of a bin to a part."""
     hist, mass, losses, right_now = sums
@@ -54,7 +54,7 @@ def add_bin(cell, sums, part):
     part[3][0] += right_now[cell]
 
 
-@plain
+@kernel
 def add_row(row, label, turns, curve):
     """Add a row to the weight that is right on each interval if it gets a vote for a label.
 
@@ -68,7 +68,7 @@ def add_row(row, label, turns, curve):
             own[j] += weights[row]
 
 
-@plain
+@kernel
 def add_rows(rows, turns, curves):
     """Add rows to the curves of all labels, where a histogram has them not."""
     for i in range(len(rows)):
@@ -76,7 +76,7 @@ def add_rows(rows, turns, curves):
             add_row(np.uint64(rows[i]), k, turns, curves[k])
 
 
-@inner
+@kernel
 def sum_node(n_cells, node, sums):
     """All rows of a node, by the bins of its first feature."""
     whole = empty_part(sums[0])
@@ -87,7 +87,7 @@ def sum_node(n_cells, node, sums):
     return whole
 
 
-@plain
+@kernel
 def set_rest(whole, left, right):
     """What is not in the left part."""
     for k in range(len(whole[0])):
@@ -101,7 +101,7 @@ def set_rest(whole, left, right):
     right[3][0] = whole[3][0] - left[3][0]
 
 
-@inner
+@kernel
 def sort_rows(node, column, n_cells):
     """The rows of a node by their bins in a column, and where those of each bin begin."""
     rows, (packed, columns, _), _ = node

@@ -18,8 +18,6 @@ have few rows, there is no histogram, and their rows are added one by one.
 
 import numpy as np
 
-from steadyboost.trees.categories import order_categories
-from steadyboost.trees.criteria import GINI
 from steadyboost.trees.error_parts import (
     add_bin,
     add_rows,
@@ -30,30 +28,31 @@ from steadyboost.trees.error_parts import (
     sort_rows,
     sum_node,
 )
-from steadyboost.trees.jit import inlined, inner, kernel, plain
+from steadyboost.trees.jit import kernel
 from steadyboost.trees.linesearch import choose_interval
-from steadyboost.trees.splitting import SET_WORDS, include, number_bins, send_absent
+from steadyboost.trees.splits.bitset import BITSET_WORDS, include
+from steadyboost.trees.splits.categories import order_categories
+from steadyboost.trees.splits.criteria import GINI
+from steadyboost.trees.splits.search import number_bins, send_absent
 
 LOSS_DIGITS = 1e6  # losses that agree in so many digits are equal
 STEP_LIMIT = 500.0  # beyond which exp would leave the range
 PURER = 1 + 1e-12
 
-_choose_interval = choose_interval.bare
 
-
-@inlined
+@kernel
 def _loss_at(step, own_loss, other_loss):
     step = min(max(step, -STEP_LIMIT), STEP_LIMIT)
     return np.rint(LOSS_DIGITS * (np.expm1(-step) * own_loss + np.expm1(step) * other_loss))
 
 
-@inlined
+@kernel
 def _least_loss(own_loss, other_loss):
     """Below the rounded loss at any step."""
     return -LOSS_DIGITS * (np.sqrt(own_loss) - np.sqrt(other_loss)) ** 2 - 1
 
 
-@inlined
+@kernel
 def _add_curves(fixed, own, curve):
     """Their sum; the highest value of it. All are of one type: both loops are vectorised."""
     for j in range(len(curve)):
@@ -64,7 +63,7 @@ def _add_curves(fixed, own, curve):
     return np.int64(top)
 
 
-@plain
+@kernel
 def _weigh_labels(fixed, part, curve, tops):
     """The most weight right with each label of a part, and the most of all.
 
@@ -78,7 +77,7 @@ def _weigh_labels(fixed, part, curve, tops):
     return top
 
 
-@plain
+@kernel
 def _best_label(part, fixed, own_loss, other_loss, ends, curve, tops, top, best_loss):
     """Of the labels with most weight right and a loss that is not above a given one: the best one.
 
@@ -90,14 +89,14 @@ def _best_label(part, fixed, own_loss, other_loss, ends, curve, tops, top, best_
         own, other = own_loss + losses[n_classes + k], other_loss + losses[k]
         if tops[k] == top and not _least_loss(own, other) > best_loss:
             _add_curves(fixed, curves[k], curve)
-            _, _, step = _choose_interval(curve, ends[0], ends[1], True)
+            _, _, step = choose_interval(curve, ends[0], ends[1], True)
             loss = _loss_at(step, own, other)
             if loss < best_loss or (loss == best_loss and (best < 0 or mass[k] > mass[best])):
                 best_loss, best = loss, np.int64(k)
     return best_loss, best
 
 
-@plain
+@kernel
 def purity_of(left, right):
     """Decides between equal splits: the smaller weighted Gini impurity."""
     left_mass, right_mass, left_squares, right_squares = 0.0, 0.0, 0.0, 0.0
@@ -110,7 +109,7 @@ def purity_of(left, right):
     return left_squares / left_mass + right_squares / right_mass
 
 
-@plain
+@kernel
 def _judge_cut(left, right, around, label, ends, room, needed, limit):
     """The best labels of both parts: (weight right, loss, left label, right label).
 
@@ -145,7 +144,7 @@ def _judge_cut(left, right, around, label, ends, room, needed, limit):
     return weight, loss, on_left, on_right
 
 
-@inner
+@kernel
 def _room(hist):
     """Two curves, and a number by label."""
     _, n_classes, width = hist.shape
@@ -153,7 +152,7 @@ def _room(hist):
     return fixed, work, np.empty(n_classes, dtype=np.int64)
 
 
-@plain
+@kernel
 def _scan(
     order, n_order, first, start, by_bin, turns, parts, room, sums, around, label, ends, best
 ):  # fmt: skip
@@ -190,24 +189,24 @@ def _scan(
     return weight, loss, purity, length, on_left, on_right
 
 
-@inner
-def write_set(order, length, start, n_cells, shape, mass, left_set):
+@kernel
+def write_set(order, length, start, n_cells, shape, mass, left_bitset):
     """The bins that go left; those that the node has not seen follow the heavier side."""
-    for word in range(SET_WORDS):
-        left_set[word] = 0
+    for word in range(BITSET_WORDS):
+        left_bitset[word] = 0
     left = np.zeros(mass.shape[1], dtype=np.int64)
     total = np.zeros(mass.shape[1], dtype=np.int64)
     for k in range(length):
-        include(order[k], left_set)
+        include(order[k], left_bitset)
         left += mass[start + order[k]]
     for b in range(n_cells):
         total += mass[start + b]
     own = mass[start : start + n_cells].ravel()
-    send_absent(own, shape, left, total, GINI, left_set)
+    send_absent(own, shape, left, total, GINI, left_bitset)
 
 
 @kernel
-def search_features(features, layout, node, sums, around, label, ends, left_set):
+def search_features(features, layout, node, sums, around, label, ends, left_bitset):
     """The best split of a node on some features, whose bins follow one another in ``sums``.
 
     Returns (weight right, rounded loss, purity, feature or -1, left label, right label) and writes
@@ -239,7 +238,7 @@ def search_features(features, layout, node, sums, around, label, ends, left_set)
             bins = order, n_order, first, start, by_bin
             found = _scan(*bins, node[2], parts, room, sums, around, label, ends, best)
             if found[3] > 0:
-                write_set(order, found[3], start, own, shape, mass, left_set)
+                write_set(order, found[3], start, own, shape, mass, left_bitset)
                 best_feature = at
                 best = (found[0], found[1], found[2], np.int64(0), found[4], found[5])
     weight, loss, purity, _, on_left, on_right = best

@@ -1,4 +1,4 @@
-"""Sums over the rows of a node that the search by training error needs.
+"""FixedPointSums over the rows of a node that the search by training error needs.
 
 ``read``     (packed bins, columns, where the bins of each begin, and the end of the last): the
              features themselves, or columns that join several of them
@@ -8,22 +8,22 @@
 
 import numpy as np
 
+from steadyboost.trees.data.bundling import add_vector_marginals
 from steadyboost.trees.error_parts import add_row
-from steadyboost.trees.jit import inner, kernel
-from steadyboost.trees.joint import add_vectors
-from steadyboost.trees.splitting import contains
+from steadyboost.trees.jit import kernel
+from steadyboost.trees.splits.bitset import contains
 
 CHUNK = 2048  # rows whose words and turning points stay in the cache
 SHORT = 512  # rows whose losses do
 
 
-@inner
+@kernel
 def _gather(words, rows, n, out):
     for j in range(n):
         out[j] = words[np.uint64(rows[j])]
 
 
-@inner
+@kernel
 def _list_turns(rows, label, y, weights, positions, never, turns):
     """Those rows that a vote for a label can turn, where, and their jumps; how many there are."""
     turning, at, jumps = turns
@@ -36,7 +36,7 @@ def _list_turns(rows, label, y, weights, positions, never, turns):
     return np.int64(n)
 
 
-@inner
+@kernel
 def _add_four(words, n, at, jumps, starts, width, sums):
     """Four columns at once: one load of their packed bins serves four sums."""
     wide, mask = np.uint64(width), np.uint64(255)
@@ -50,7 +50,7 @@ def _add_four(words, n, at, jumps, starts, width, sums):
         sums[base3 + (word >> np.uint64(24)) * wide + place] += jump
 
 
-@inner
+@kernel
 def _add_one(words, shift, n, at, jumps, start, width, sums):
     wide, base = np.uint64(width), np.uint64(start) * np.uint64(width)
     for j in range(n):
@@ -58,7 +58,7 @@ def _add_one(words, shift, n, at, jumps, start, width, sums):
         sums[base + bin_ * wide + np.uint64(at[j])] += jumps[j]
 
 
-@inner
+@kernel
 def _add_turns(read, turns, n, width, words, sums):
     """Add jumps per (bin, interval), four columns at a time where there are as many."""
     packed, columns, starts = read
@@ -77,7 +77,7 @@ def _add_turns(read, turns, n, width, words, sums):
         f = stop
 
 
-@inner
+@kernel
 def _cumulate(jumps, mass, label, hist):
     """From jumps to the weight that is right on each interval."""
     width = hist.shape[2] + 1
@@ -93,12 +93,12 @@ def _cumulate(jumps, mass, label, hist):
 
 
 @kernel
-def sum_turns(read, joint, starts, labels, rows, tallies, positions, mass, hist):
+def sum_turns(read, bundles, starts, labels, rows, tallies, positions, mass, hist):
     """Weight right by (bin, label, interval) of a node's rows, for some of the labels.
 
-    ``joint`` says which features the columns join, and has no members where they join none.
+    ``bundles`` says which features the columns bundle; it has no members where they bundle none.
     """
-    joined, width = len(joint[3]) > 0, hist.shape[2] + 1
+    joined, width = len(bundles.members) > 0, hist.shape[2] + 1
     sums = np.empty(read[2][-1] * width, dtype=hist.dtype)
     single = np.empty(len(hist) * width if joined else 0, dtype=hist.dtype)
     words, turns = (
@@ -117,7 +117,7 @@ def sum_turns(read, joint, starts, labels, rows, tallies, positions, mass, hist)
             _add_turns(read, turns, n, width, words, sums)
         if joined:
             single[:] = 0
-            add_vectors(joint, sums, starts, width, single)
+            add_vector_marginals(bundles, sums, starts, width, single)
         _cumulate(single if joined else sums, mass, k, hist)
 
 
@@ -155,7 +155,7 @@ def sum_tallies(read, rows, tallies):
 
 
 @kernel
-def sum_sides(hist, losses, left_set, labels):
+def sum_sides(hist, losses, left_bitset, labels):
     """What both sides of a split add with their labels: the weight right on each interval, losses.
 
     ``hist`` and ``losses`` are those of the feature that is split on.
@@ -163,7 +163,7 @@ def sum_sides(hist, losses, left_set, labels):
     n_cells, n_classes, width = hist.shape
     curves, both = np.zeros((2, width), dtype=hist.dtype), np.zeros((2, 2))
     for bin_ in range(n_cells):
-        side = 1 - contains(left_set, bin_)
+        side = 1 - contains(left_bitset, bin_)
         label, curve = labels[side], curves[side]
         own = hist[bin_, label]
         for j in range(width):
@@ -174,14 +174,14 @@ def sum_sides(hist, losses, left_set, labels):
 
 
 @kernel
-def add_sides(read, rows, tallies, positions, left_set, labels, curves, losses):
+def add_sides(read, rows, tallies, positions, left_bitset, labels, curves, losses):
     """As ``sum_sides``, row by row where there is no histogram: added to ``curves`` and losses."""
     packed, columns, _ = read
     y, weights, _, other, total = tallies
     words, shift = packed[columns[0] >> 2], np.uint32(8 * (columns[0] & 3))
     for i in range(len(rows)):
         row = np.uint64(rows[i])
-        side = 1 - contains(left_set, np.int64((words[row] >> shift) & np.uint32(255)))
+        side = 1 - contains(left_bitset, np.int64((words[row] >> shift) & np.uint32(255)))
         label = labels[side]
         add_row(row, label, (y, weights, positions), curves[side])
         if y[row] == label:

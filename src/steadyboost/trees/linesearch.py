@@ -4,11 +4,9 @@ Scores stand at some values; a hypothesis names a label for each row (-1: none),
 the scores of the named labels. The weight of the rows that are right is a step function of it.
 """
 
-from functools import partial
-
 import numpy as np
 
-from steadyboost.trees.jit import inlined, kernel, plain, shared
+from steadyboost.trees.jit import kernel
 
 NEVER = np.inf  # the breakpoint of a row that no step can turn
 
@@ -30,7 +28,7 @@ def whole_weights(weights: np.ndarray | None, n: int) -> np.ndarray:
     return np.maximum(np.rint(np.ldexp(weights, 52 - int(exponent))), 1).astype(np.int64)
 
 
-@inlined
+@kernel
 def rivals(scores, i, own):
     """The best label of row i besides its own, its score, and that of the second best."""
     first, second, best = -np.inf, -np.inf, np.int64(-1)
@@ -44,7 +42,7 @@ def rivals(scores, i, own):
     return first, second, best
 
 
-@inlined
+@kernel
 def breakpoint_of(value, own_score, first, second, is_own, is_best):
     """Where row i turns if the label of score ``value`` is named; NEVER if it stays wrong.
 
@@ -106,7 +104,7 @@ def merge_points(points, jumps, width, low, high, sums):
     return n
 
 
-@inlined
+@kernel
 def _middle(begin, end):
     """The step for an interval: its middle, or 1 beyond the end of a half-line."""
     if begin == -np.inf:
@@ -114,7 +112,7 @@ def _middle(begin, end):
     return begin + 1.0 if end == np.inf else (begin + end) / 2
 
 
-@partial(shared, inside=plain)
+@kernel
 def choose_interval(right, low, high, join):
     """The interval with most weight right; ties: positive, bounded, widest, smallest step.
 

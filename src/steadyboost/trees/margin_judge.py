@@ -13,7 +13,8 @@ from functools import cached_property
 
 import numpy as np
 
-from steadyboost.trees.binned import BinnedRows
+from steadyboost.trees.data.binned import BinnedRows
+from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.margin_scan import (
     MARGIN_DIGITS,
     list_cuts,
@@ -25,9 +26,8 @@ from steadyboost.trees.margin_scan import (
 )
 from steadyboost.trees.margin_search import FIRST_PART, bottom_mean, seek
 from steadyboost.trees.search_tree import Found, Leaf
-from steadyboost.trees.splitting import SET_WORDS
+from steadyboost.trees.splits.bitset import BITSET_WORDS
 from steadyboost.trees.standing import Sample, Standing
-from steadyboost.trees.sums import parts
 
 MANY = 2**16  # rows of which some tell about the best step of a cut
 SOME = 2**13  # how many do, at the least
@@ -44,7 +44,7 @@ FIRST_STEPS = (1 / 64, 1 / 16, 1 / 4)  # parts of the scale, where there is no s
 NO_CUTS = (
     np.empty((0, 0), np.uint32),
     np.empty(0, np.int64),
-    np.empty((0, SET_WORDS), np.uint32),
+    np.empty((0, BITSET_WORDS), np.uint32),
     np.empty((0, 2), np.int64),
 )
 
@@ -93,7 +93,7 @@ class Rated:
 
     place: int  # among all cuts, whatever their labels
     cut: np.ndarray
-    left_set: np.ndarray
+    left_bitset: np.ndarray
     probe: Probe
     margin: float
 
@@ -166,7 +166,7 @@ class MarginJudge:
         chosen = self._best_of_all(leaf, leaves, found[:FEW]) if self.stride_bits else found[0]
         labels = int(chosen.cut[1]), int(chosen.cut[2])
         feature, step = int(chosen.cut[0]), chosen.probe[0]
-        return Found(chosen.order[:2], feature, chosen.left_set, labels, step)
+        return Found(chosen.order[:2], feature, chosen.left_bitset, labels, step)
 
     def _first_steps(self, leaf: Leaf) -> list[float]:
         """That of the last split, and others where there are few rows, or none has a label yet."""
@@ -201,7 +201,7 @@ class MarginJudge:
     def _best_of_all(self, leaf: Leaf, leaves: Sequence[Leaf], few: list[Rated]) -> Rated:
         """The best of a few cuts, by what all rows say at the probe of each."""
         own, probes = self.all, np.array([one.probe for one in few])
-        both = np.stack([one.cut for one in few]), np.stack([one.left_set for one in few])
+        both = np.stack([one.cut for one in few]), np.stack([one.left_bitset for one in few])
         table = _table(self.sample.binned, *both)
         different, at = np.unique(probes, axis=0, return_inverse=True)
 
@@ -252,6 +252,6 @@ class MarginJudge:
         )  # fmt: skip
         mass = sums[:, room:].astype(np.int64)
         n = 2 * len(sums) * self.n_labels**2
-        cuts, sets = np.empty((n, 6)), np.zeros((n, SET_WORDS), np.uint32)
+        cuts, sets = np.empty((n, 6)), np.zeros((n, BITSET_WORDS), np.uint32)
         n = list_cuts(features, sample.binned.layout, sums, mass, self.n_labels, cuts, sets)
         return cuts[:n], sets[:n]

@@ -11,20 +11,19 @@ never more than what the cut is worth.
 
 import numpy as np
 
-from steadyboost.trees.categories import order_categories
-from steadyboost.trees.criteria import GINI
 from steadyboost.trees.error_search import purity_of, write_set
-from steadyboost.trees.jit import inlined, inner, kernel
+from steadyboost.trees.jit import kernel
 from steadyboost.trees.margin_search import line_of, seek
-from steadyboost.trees.splitting import contains, number_bins
+from steadyboost.trees.splits.bitset import contains
+from steadyboost.trees.splits.categories import order_categories
+from steadyboost.trees.splits.criteria import GINI
+from steadyboost.trees.splits.search import number_bins
 
 MARGIN_DIGITS = 1e9  # margins that agree in so many digits are equal
 CHUNK = 1024
 
-_seek = seek.bare
 
-
-@inlined
+@kernel
 def _line(scores, y, standing, i, label):
     own, first, second, best = standing
     level, base = line_of(
@@ -33,7 +32,7 @@ def _line(scores, y, standing, i, label):
     return level, base, 1.0 if label == y[i] else -1.0
 
 
-@inner
+@kernel
 def _set_lines(of, rows, label, lines):
     scores, y, standing = of
     level, base, way = lines
@@ -48,14 +47,14 @@ def set_lines(of, rows, label, lines):
     _set_lines(of, rows, label, lines)
 
 
-@inner
+@kernel
 def _label_rows(table, k, rows, out):
     """The label that the k-th cut gives to each of the rows."""
-    packed, places, left_sets, labels = table
+    packed, places, left_bitsets, labels = table
     words, shift = packed[places[k] >> 2], np.uint32(8 * (places[k] & 3))
     named = np.empty(256, dtype=np.int64)
     for b in range(256):
-        named[b] = labels[k, 0] if contains(left_sets[k], b) else labels[k, 1]
+        named[b] = labels[k, 0] if contains(left_bitsets[k], b) else labels[k, 1]
     for j in range(len(rows)):
         bin_ = (words[np.uint64(rows[j])] >> shift) & np.uint32(255)
         out[j] = named[np.uint64(bin_)]
@@ -72,11 +71,11 @@ def search_cuts(of, rows, table, numbers, lines, weights, problem, floor, top, f
         for j in range(len(rows)):
             i = np.uint64(rows[j])
             level[i], base[i], way[i] = _line(scores, y, standing, i, labels[j])
-        best = _seek((level, base, way), weights, problem, floor, top)
+        best = seek((level, base, way), weights, problem, floor, top)
         found[k, 0], found[k, 1], found[k, 2] = best[0], best[3], best[2]
 
 
-@inner
+@kernel
 def _short_of_labels(of, rows, labels, weights, step, threshold):
     """Free of branches, and four sums side by side, so that none waits for the last."""
     scores, y, (own, first, second, best) = of
@@ -111,10 +110,10 @@ def shortfall_room(n_classes):
     return (n_classes + 4) // 4 * 4
 
 
-_shortfall_room = inlined(shortfall_room)
+_shortfall_room = kernel(shortfall_room)
 
 
-@inner
+@kernel
 def _fall_short(of, weights, rows, probe, falling, out):
     """``w max(r - N(t), 0)`` of rows that have any, for each label (and none); how many have."""
     scores, y, (own, first, second, best) = of
@@ -137,7 +136,7 @@ def _fall_short(of, weights, rows, probe, falling, out):
     return n
 
 
-@inner
+@kernel
 def _add_shortfalls(words, shift, start, falling, n, shortfalls, sums):
     for j in range(n):
         bin_ = (words[falling[j]] >> shift) & np.uint32(255)
@@ -173,7 +172,7 @@ def sum_shortfalls(read, of, weights, whole, rows, probe):
     return sums
 
 
-@inner
+@kernel
 def _write_cuts(feature, parts, masses, n_labels, cuts):
     """A cut with any two of the best labels of its sides; how many are written."""
     (left, right), (left_mass, right_mass), n = parts, masses, 0

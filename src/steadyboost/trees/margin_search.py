@@ -9,7 +9,7 @@ quasi-concave (Theorem 3 of Zhai, Xia & Wang 2014, where it is right: on either 
 
 import numpy as np
 
-from steadyboost.trees.jit import inlined, inner, kernel, shared
+from steadyboost.trees.jit import kernel
 
 FEW = 32  # values that are sorted
 BUCKETS = 512
@@ -20,7 +20,7 @@ FLAT = 1e-12  # a slope below this is rounding
 FINEST = 2.0**-48  # part of the reach below which there may be no number in the middle
 
 
-@inlined
+@kernel
 def line_of(value, own_score, first, second, is_own, is_best):
     """(level, base) of a row for which the label of score ``value`` is named."""
     if is_own:
@@ -41,19 +41,19 @@ def margin_lines(scores, y, standing, votes, sign, level, base, way):
             way[i] = sign if is_own else -sign
 
 
-@inlined
+@kernel
 def numerator(level, base, way, step):
     return min(level, base + way * step)
 
 
-@inlined
+@kernel
 def slope_after(level, base, way, step):
     """Slope of a numerator just right of ``step``."""
     moving = base + way * step
     return way if moving < level or (moving == level and way < 0) else 0.0
 
 
-@inner
+@kernel
 def _sort_pairs(values, weights, n):
     for k in range(1, n):
         value, weight = values[k], weights[k]
@@ -64,7 +64,7 @@ def _sort_pairs(values, weights, n):
         values[j + 1], weights[j + 1] = value, weight
 
 
-@shared
+@kernel
 def bottom_threshold(values, weights, n, mass):
     """The value up to which the smallest of the first n values have this mass.
 
@@ -103,10 +103,7 @@ def bottom_threshold(values, weights, n, mass):
     return values[n - 1]
 
 
-_bottom_threshold = bottom_threshold.bare  # as called from kernels
-
-
-@inner
+@kernel
 def _bottom_sums(work, n, mass, step, values, masses):
     """Threshold, sum and slope of the smallest of n numerators.
 
@@ -116,7 +113,7 @@ def _bottom_sums(work, n, mass, step, values, masses):
     for k in range(n):
         values[k] = numerator(level[k], base[k], way[k], step)
         masses[k] = weights[k]
-    threshold = _bottom_threshold(values, masses, n, mass)
+    threshold = bottom_threshold(values, masses, n, mass)
     total, slope, left = 0.0, 0.0, mass
     tied = np.zeros(3)
     for k in range(n):
@@ -135,7 +132,7 @@ def _bottom_sums(work, n, mass, step, values, masses):
     return threshold, total, slope - falling + rising
 
 
-@shared
+@kernel
 def settle(lines, weights, known, kept):
     """Keep the rows that may enter or leave the bottom, or bend, between two steps.
 
@@ -166,16 +163,13 @@ def settle(lines, weights, known, kept):
     return m, mass, value, slope
 
 
-_settle = settle.bare
-
-
-@inlined
+@kernel
 def _rises(total, slope, mass, divisor):
     """Whether the mean margin rises, given sum and slope of the smallest numerators."""
     return slope * divisor - total > FLAT * mass * divisor
 
 
-@inlined
+@kernel
 def _next_look(tangents, low, high, guess):
     """A step next to a guess, on both sides; then where tangents of the sum meet, or the middle."""
     (step, total, slope), (other, other_total, other_slope) = tangents
@@ -187,7 +181,7 @@ def _next_look(tangents, low, high, guess):
     return meet if low < meet < high else (low + high) / 2
 
 
-@shared
+@kernel
 def climb(work, settled, span, at, guess, problem):
     """Algorithm 2.1: bisect [0, reach] for the step with the largest mean of bottom margins.
 
@@ -223,7 +217,7 @@ def climb(work, settled, span, at, guess, problem):
             else:
                 falling_at, falling = step, tangent
             now = (rising_at, min(falling_at, reach), step, threshold)
-            n, more, added, turned = _settle(work[:3], work[3][:n], now, work)
+            n, more, added, turned = settle(work[:3], work[3][:n], now, work)
             mass_settled, value, steep = mass_settled + more, value + added, steep + turned
             at = step
         elif q <= rising_at:
@@ -235,25 +229,22 @@ def climb(work, settled, span, at, guess, problem):
     return begin, end, total / (mass * (scale + begin)), found[0]
 
 
-_climb = climb.bare
-
-
-@shared
+@kernel
 def seek(lines, weights, problem, floor, top):
     """As ``climb``, of all rows; ``floor`` is the threshold at 0, and ``top`` twice a guess."""
     n, (mass, scale, reach, _) = len(weights), problem
     kept, work = (np.empty(n), np.empty(n), np.empty(n), np.empty(n)), (np.empty(n), np.empty(n))
     while True:
-        settled = _settle(lines, weights, (0.0, top, 0.0, floor), kept)
+        settled = settle(lines, weights, (0.0, top, 0.0, floor), kept)
         m, mass_settled, value, steep = settled
         _, total, slope = _bottom_sums(kept, m, mass - mass_settled, top, *work)
         rises = _rises(total + value + steep * top, slope + steep, mass, scale + top)
         if top >= reach or not rises:
-            return _climb(kept, settled, (0.0, top), 0.0, top / 2, problem)
+            return climb(kept, settled, (0.0, top), 0.0, top / 2, problem)
         top = min(FURTHER * top, reach)
 
 
-@shared
+@kernel
 def bottom_mean(lines, weights, mass, scale, step):
     """Objective (5), its derivative (9) to the right of a step, and the largest numerator in it."""
     n = len(weights)

@@ -9,14 +9,14 @@ For label sets the sums of a part are *paired*: what naming each label gains, th
 
 import numpy as np
 
-from steadyboost.trees.jit import inner, kernel
+from steadyboost.trees.jit import kernel
 
 AT_MOST, ABOVE, EQUAL = range(3)
 SCALE = 2.0**60  # the integers that all weight together becomes
 TOLERANCE = 1e-12 * SCALE  # potentials that differ by less are equal
 
 
-@inner
+@kernel
 def _entropy_of(v, mass):
     """``v ln(mass / v)``, 0 where there is nothing."""
     return v * np.log(mass / np.float64(v)) if v > 0 else 0.0
@@ -40,7 +40,7 @@ def potential_of(sums, paired):
     return entropy
 
 
-@inner
+@kernel
 def _mass_of(sums):
     mass = np.int64(0)
     for c in range(len(sums)):
@@ -48,7 +48,7 @@ def _mass_of(sums):
     return mass
 
 
-@inner
+@kernel
 def _consider(inside, covered_mass, total, paired, test, outside, best, best_test, best_inside):
     """Keep a test if it beats the best so far.
 

@@ -11,10 +11,10 @@ from typing import Protocol
 
 import numpy as np
 
-from steadyboost.trees.sending import partition
-from steadyboost.trees.splitting import SET_WORDS
+from steadyboost.trees.growth.partition import bin_table, partition
+from steadyboost.trees.growth.tree import GrownTree
+from steadyboost.trees.splits.bitset import BITSET_WORDS
 from steadyboost.trees.standing import Sample
-from steadyboost.trees.tree import GrownTree
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Found:
 
     key: tuple[float, ...]
     feature: int
-    left_set: np.ndarray
+    left_bitset: np.ndarray
     labels: tuple[int, int]
     step: float = 0.0
 
@@ -63,7 +63,7 @@ class SearchTree:
             leaves is not None,
             n if leaves is None else leaves,
         )
-        self.scratch = np.empty(n, dtype=np.int32)
+        self.scratch, self.goes_left = np.empty(n, dtype=np.int32), bin_table()
         self.leaves = [Leaf(np.arange(n, dtype=np.int32), -1, 0, 0)]
         self.open = list(self.leaves)
         self.labels, self.depths = [-1], [0]
@@ -95,7 +95,7 @@ class SearchTree:
 
     def split(self, found: Found, leaf: Leaf) -> None:
         column, place = self.sample.binned.column(found.feature), len(self.labels)
-        n_left = partition(*column, found.left_set, leaf.rows, self.scratch)
+        n_left = partition(*column, found.left_bitset, leaf.rows, self.scratch, self.goes_left, -1)
         sides = leaf.rows[:n_left], leaf.rows[n_left:]
         children = [
             Leaf(rows, label, leaf.depth + 1, place + side)
@@ -120,13 +120,15 @@ class SearchTree:
         purity = (mass**2).sum(axis=1) / mass.sum(axis=1)
         feature, gain = np.zeros(n, dtype=np.int32), np.zeros(n)
         children = np.repeat(np.arange(n, dtype=np.int32)[:, None], 2, axis=1)
-        left_set = np.zeros((n, SET_WORDS), dtype=np.uint32)
+        left_bitset = np.zeros((n, BITSET_WORDS), dtype=np.uint32)
         for place, (found, left) in self.splits.items():
-            feature[place], left_set[place] = found.feature, found.left_set
+            feature[place], left_bitset[place] = found.feature, found.left_bitset
             children[place] = left, left + 1
             gain[place] = max(purity[left] + purity[left + 1] - purity[place], 0.0)
         total = mass[0].sum()
-        return GrownTree(feature, children, left_set, mass / total, gain / total, max(self.depths))
+        return GrownTree(
+            feature, children, left_bitset, mass / total, gain / total, max(self.depths)
+        )
 
 
 def search_tree(

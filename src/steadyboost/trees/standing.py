@@ -5,15 +5,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.fixed_point import LANES, factors, sum_labels
+from steadyboost.trees.data.binned import BinnedRows
+from steadyboost.trees.data.bundling import NO_BUNDLES, FeatureBundles, pays, unbundle
+from steadyboost.trees.growth.tree import SHARDING_PAYS
+from steadyboost.trees.histograms.fixed_point import LANES, factors, sum_labels
+from steadyboost.trees.histograms.row_statistics import (
+    STRETCH,
+    Run,
+    ScratchArrays,
+    one_by_one,
+    parts,
+)
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.joint import NOT_JOINED, Joint, pays, split_joint
 from steadyboost.trees.linesearch import rivals, stand
 from steadyboost.trees.margin_search import bottom_threshold
-from steadyboost.trees.sharded import Run, one_by_one
-from steadyboost.trees.sums import STRETCH, Space, parts
-from steadyboost.trees.tree import SMALL
 
 GROUP_CELLS = 2**23  # of histograms that are made at a time
 SOME = 2**14  # rows that tell about where the bottom ends
@@ -21,8 +26,6 @@ STRETCHES = 8  # of many rows, whose sums are added up
 
 Edge = tuple[float, float]  # the bottom's largest numerator, and the share of its rows in it
 Columns = tuple[np.ndarray, ...]  # packed bins, places in them, where the bins of each begin
-
-_bottom_threshold = bottom_threshold.bare
 
 
 @dataclass(frozen=True)
@@ -58,17 +61,19 @@ class Sample:
         offsets = layout[0][places[0] : places[-1] + 2]
         return packed, places, offsets - offsets[0]
 
-    def joined(self, single: Columns, n_rows: int, n_channels: int) -> tuple[Columns, Joint]:
-        """What to add up: columns that join several of the single ones, where that pays."""
-        packed, columns, starts, members = joint = self.binned.joint(self.n_classes)
+    def bundled(
+        self, single: Columns, n_rows: int, n_channels: int
+    ) -> tuple[Columns, FeatureBundles]:
+        """What to add up: bundles of several of the single columns, where that pays."""
+        packed, columns, starts, members = bundles = self.binned.bundles(self.n_classes)
         saved, n_cells = len(single[1]) - len(columns), int(starts[-1]) * n_channels
         if len(members) == len(single[1]) and pays(n_rows, saved, n_cells):
-            return (packed, columns, starts), joint
-        return single, NOT_JOINED
+            return (packed, columns, starts), bundles
+        return single, NO_BUNDLES
 
     def stretches(self, n_rows: int) -> list[slice]:
         """Rows to be added up at a time: the same ones for any number of threads."""
-        return parts(n_rows, STRETCHES if n_rows * self.n_classes >= SMALL else 1)
+        return parts(n_rows, STRETCHES if n_rows * self.n_classes >= SHARDING_PAYS else 1)
 
     def sum_stretches(
         self,
@@ -78,14 +83,14 @@ class Sample:
         n_channels: int,
     ) -> np.ndarray:
         """Sums by bin."""
-        read, joint = self.joined(single, len(rows), n_channels)
+        read, bundles = self.bundled(single, len(rows), n_channels)
         found = self.run(lambda at: add_up(read, rows[at]), self.stretches(len(rows)))
         sums = found[0] if len(found) == 1 else np.sum(found, axis=0)
-        return split_joint(joint, sums, single[2]) if len(joint[3]) else sums
+        return unbundle(bundles, sums, single[2]) if len(bundles.members) else sums
 
     @property
     def n_parts(self) -> int:
-        large = len(self.y) * self.n_classes >= SMALL
+        large = len(self.y) * self.n_classes >= SHARDING_PAYS
         return self.n_threads if large else 1
 
     def groups(self, cells_per_bin: int) -> list[np.ndarray]:
@@ -106,7 +111,7 @@ class Standing:
         self.sample, self.parts = sample, parts(n, sample.n_parts)
         sample.run(lambda at: stand(scores[at], sample.y[at], *self.at(at)), self.parts)
         self.gaps = self.arrays[0] - self.arrays[1]  # numerators of the margins
-        self.space = Space()
+        self.space = ScratchArrays()
 
     def at(self, rows: slice) -> tuple[np.ndarray, ...]:
         return tuple(array[rows] for array in self.arrays)
@@ -214,7 +219,7 @@ def _sort_out(gaps, weights, whole, low, high, values, masses):
 def bottom_of(values, masses, mass):
     """Where the smallest values with this mass end, and their sum."""
     n = len(values)
-    floor = _bottom_threshold(values.copy(), masses.copy(), n, mass)
+    floor = bottom_threshold(values.copy(), masses.copy(), n, mass)
     total, left, tied = 0.0, mass, 0.0
     for i in range(n):
         own = masses[i] if values[i] < floor else 0.0

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from steadyboost.trees.histograms.row_statistics import Run, one_by_one
 from steadyboost.trees.margin_search import (
     FIRST_PART,
     bottom_mean,
@@ -18,7 +19,6 @@ from steadyboost.trees.margin_search import (
     settle,
     sort_out,
 )
-from steadyboost.trees.sharded import Run, one_by_one
 
 SOME = 2**14  # rows that tell about where it is
 STRETCH = 2**15  # rows that are looked at a time

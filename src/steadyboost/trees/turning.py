@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyboost.trees.jit import inlined, inner, kernel
+from steadyboost.trees.jit import kernel
 from steadyboost.trees.linesearch import NEVER, breakpoint_of
 from steadyboost.trees.standing import Sample, Standing
 
@@ -26,12 +26,12 @@ def all_breakpoints(scores, y, standing, rows, out):
     return n
 
 
-@inlined
+@kernel
 def _drawer(value, origin, factor):
     return np.uint64(min(max((value - origin) * factor, 0.0), DRAWERS - 1.0))
 
 
-@inner
+@kernel
 def _file_edges(edges):
     """Drawers of one width over the sorted edges, and how many edges are before each of them."""
     factor = DRAWERS / (edges[-1] - edges[0]) if len(edges) > 1 else 0.0
@@ -43,7 +43,7 @@ def _file_edges(edges):
     return edges[0], factor, before
 
 
-@inlined
+@kernel
 def _position(point, edges, drawers):
     """How many edges are before a point, plus 1: most drawers have no edge or one to compare."""
     origin, factor, before = drawers

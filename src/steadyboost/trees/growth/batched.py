@@ -1,0 +1,269 @@
+"""Batched growth: a tree for each of many weightings, or gradients, of the same rows.
+
+A call per tree costs more than a stump on a few thousand rows; here a compiled loop grows a batch
+of trees, with the kernels, and so the results, of :func:`~steadyboost.trees.growth.tree.grow_tree`.
+"""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from steadyboost.trees.data.binned import BinnedRows
+from steadyboost.trees.growth.grower import grow
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.state import GrowerState, TreeArrays
+from steadyboost.trees.growth.tree import GrownTree
+from steadyboost.trees.histograms.fixed_point import rounded, to_fixed_point
+from steadyboost.trees.histograms.row_statistics import (
+    NO_LABELS,
+    NO_WEIGHTS,
+    RowStatistics,
+    Run,
+    counted,
+    one_by_one,
+)
+from steadyboost.trees.jit import kernel
+from steadyboost.trees.prediction.apply import CHUNK, PlaceScratch, TreeNodes, find_places
+from steadyboost.trees.splits.criteria import SplitParams
+
+BATCH_CELLS = 4_000_000  # rows and nodes that a batch of trees works on
+ONE = 2.0**60  # that all weights, or gradients and curvatures, together are
+
+
+class BatchRows(NamedTuple):
+    """What growth has of the rows of one tree at a time: two lists of rows."""
+
+    rows: np.ndarray
+    scratch: np.ndarray
+
+    @classmethod
+    def allocate(cls, n: int) -> "BatchRows":
+        return cls(np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32))
+
+
+@kernel
+def _tree_at(forest, j):
+    """One of the trees that have a leading axis."""
+    return TreeArrays(
+        forest.feature[j],
+        forest.children[j],
+        forest.left_bitset[j],
+        forest.totals[j],
+        forest.gain[j],
+        forest.depth[j],
+    )
+
+
+@kernel
+def _fix_two_classes(weights, labels, total, out, sums):
+    """As fix_weights, for labels 0 and 1: vector instructions. How many rows weigh anything."""
+    to_fixed_point(weights, total, out)
+    both, one, n_rows = np.int64(0), np.int64(0), np.int64(0)
+    for i in range(len(out)):
+        both += out[i]
+        one += out[i] * labels[i]
+        n_rows += out[i] > 0
+    sums[0], sums[1] = both - one, one
+    return n_rows
+
+
+@kernel
+def _list_weighing(fixed, n_rows, rows):
+    """The numbers of the rows that weigh anything."""
+    at = 0
+    for i in range(len(fixed)):
+        if fixed[i] > 0 or n_rows == len(fixed):
+            rows[at] = i
+            at += 1
+
+
+class Votes(NamedTuple):
+    """What trees of two classes vote, by node and by row; their numbers of nodes and of rows."""
+
+    of_node: np.ndarray
+    of_row: np.ndarray
+    n_nodes: np.ndarray
+    n_rows: np.ndarray
+
+
+@kernel
+def _grow_weighted(bins, stats, labels, weights, totals, params, forest, work):
+    """Grow a tree of two classes for each row of ``weights``, which add up to ``totals``.
+
+    ``labels`` has a row for each tree, or one for all. ``params`` are the split's, the least share
+    of the weight of a leaf, and the limits. A tree is grown from the rows whose weight is not
+    nothing in fixed point, often few of them; where these are all, the votes of rows are written.
+    """
+    split, min_share, limits = params
+    listed, state, votes = work
+    n = weights.shape[1]
+    for j in range(len(weights)):
+        own_labels, tree = labels[j % len(labels)], _tree_at(forest, j)
+        n_used = _fix_two_classes(weights[j], own_labels, totals[j], stats.weights, tree.totals[0])
+        _list_weighing(stats.weights, n_used, listed.rows)
+        for i in range(len(stats.counts)):
+            stats.counts[i] = stats.weights[i] > 0
+        mass = tree.totals[0, 0] + tree.totals[0, 1]
+        min_mass = max(np.int64(1), np.int64(min_share * mass * (1 - 1e-9)))
+        own_split = SplitParams(split.criterion, min_mass, split.min_count, split.l2)
+        own_stats = RowStatistics(
+            own_labels, stats.weights, None, stats.counts, stats.no_labels, stats.n_channels
+        )
+        rows = listed.rows[:n_used]
+        n_nodes, _ = grow(bins, own_stats, rows, listed.scratch, own_split, limits, tree, state)
+        votes.n_nodes[j], votes.n_rows[j] = n_nodes, n_used
+        for node in range(len(tree.gain)):
+            # By the floats that a finished tree keeps of its sums.
+            vote = np.float64(tree.totals[node, 1]) > np.float64(tree.totals[node, 0])
+            votes.of_node[j, node] = vote
+        if n_used == n:
+            for i in range(n):
+                votes.of_row[j, i] = votes.of_node[j, np.uint64(state.node_of_row[i])]
+
+
+@kernel
+def _vote(packed, start, feature, forest, depths, scratch, votes):
+    """Write the votes of trees in which not all rows took part, from row ``start`` on."""
+    n_trees, n = votes.of_row.shape
+    for first in range(0, packed.shape[1], CHUNK):
+        stop = min(first + CHUNK, packed.shape[1])
+        for j in range(n_trees):
+            if votes.n_rows[j] == n:
+                continue
+            own = slice(0, votes.n_nodes[j])
+            tree = TreeNodes(
+                feature[j, own], forest.children[j, own], forest.left_bitset[j, own], depths[j]
+            )
+            vote = votes.of_node[j, own]
+            few = find_places(packed, first, stop, tree, vote, scratch)
+            table = scratch.by_place if few else vote
+            for k in range(stop - first):
+                votes.of_row[j, start + first + k] = table[np.uint64(scratch.places[k])]
+
+
+def _finished(forest: TreeArrays, votes: Votes) -> list[tuple[GrownTree, np.ndarray]]:
+    """As :meth:`GrownTree.from_growth`, for all trees at once, with the votes of their nodes."""
+    depths, value = forest.depth.max(axis=1).tolist(), forest.totals / ONE
+    gain = np.maximum(forest.gain, 0) / ONE
+    grown = []
+    for j, size in enumerate(votes.n_nodes.tolist()):
+        tree = GrownTree(
+            forest.feature[j, :size].copy(),
+            forest.children[j, :size].copy(),
+            forest.left_bitset[j, :size].copy(),
+            value[j, :size].copy(),
+            gain[j, :size].copy(),
+            depths[j],
+        )
+        grown.append((tree, votes.of_node[j, :size].copy()))
+    return grown
+
+
+def grow_weighted_trees(
+    binned: BinnedRows,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    params: TreeParams,
+    n_threads: int = 1,
+    run: Run = one_by_one,
+) -> tuple[list[tuple[GrownTree, np.ndarray]], np.ndarray]:
+    """A tree for each row of the (trees, n) weights, with the votes of its nodes; those of rows.
+
+    Labels, 0 and 1, are those of each tree, or one row for all of them.
+    """
+    n_trees, n = weights.shape
+    capacity, limits = params.capacity(n), params.limits(n)
+    bins, split = binned.bins(None, 2), params.split(np.ones(1), 1.0)
+    votes = np.empty((n_trees, n), dtype=np.int32)
+    size = max(1, min(-(-n_trees // n_threads), BATCH_CELLS // (n + capacity)))
+
+    def grow_batch(start: int) -> list[tuple[GrownTree, np.ndarray]]:
+        at = slice(start, min(start + size, n_trees))
+        own, own_labels = weights[at], labels if len(labels) == 1 else labels[at]
+        counts = np.empty(n if params.counts_rows else 0, dtype=np.int64)
+        fixed = np.empty(n, dtype=np.int64)
+        stats = RowStatistics(own_labels[0], fixed, None, *counted(counts), 2)
+        forest = TreeArrays.allocate_many(len(own), capacity, 2)
+        state = GrowerState.allocate(bins, stats, n, capacity, limits, np.empty(n, np.int32))
+        sizes = np.empty((2, len(own)), dtype=np.int64)
+        said = Votes(np.empty((len(own), capacity), np.int32), votes[at], *sizes)
+        work = BatchRows.allocate(n), state, said
+        growth = split, float(params.min_weight_leaf), limits
+        totals = rounded(own.sum(axis=1))
+        _grow_weighted(bins, stats, own_labels, own, totals, growth, forest, work)
+        if (said.n_rows < n).any():
+            scratch, depths = PlaceScratch.allocate(), forest.depth.max(axis=1)
+            for rows, packed, feature in binned.unpacked(forest.feature.ravel()):
+                own_feature = feature.reshape(forest.feature.shape)
+                _vote(packed, rows.start, own_feature, forest, depths, scratch, said)
+        return _finished(forest, said)
+
+    batches = run(grow_batch, range(0, n_trees, size))
+    return [grown for batch in batches for grown in batch], votes
+
+
+@kernel
+def _grow_newton(bins, stats, gradients, rows, params, forest, steps, work):
+    """Grow a tree for each row of ``gradients``, (gradients, curvatures) as (trees, n) arrays.
+
+    ``steps`` gets the values of the nodes: -G / (H + l2).
+    """
+    slopes, curvatures = gradients
+    split, limits = params
+    listed, state = work
+    channels = stats.channels
+    for j in range(len(slopes)):
+        tree, whole = _tree_at(forest, j), 0.0
+        for k in range(len(rows)):
+            whole += abs(slopes[j, rows[k]]) + curvatures[j, rows[k]]
+        scale = ONE / whole if whole > 0 else 0.0
+        tree.totals[0] = 0
+        for k in range(len(rows)):
+            i = rows[k]
+            listed.rows[k] = i
+            channels[i, 0] = np.int64(slopes[j, i] * scale)
+            channels[i, 1] = max(np.int64(1), np.int64(curvatures[j, i] * scale))
+            tree.totals[0, 0] += channels[i, 0]
+            tree.totals[0, 1] += channels[i, 1]
+        l2 = split.l2 * scale
+        own_split = SplitParams(split.criterion, split.min_mass, split.min_count, l2)
+        n_nodes, _ = grow(bins, stats, listed.rows, listed.scratch, own_split, limits, tree, state)
+        for node in range(n_nodes):
+            steps[j, node] = -tree.totals[node, 0] / (tree.totals[node, 1] + l2)
+
+
+def grow_newton_trees(
+    binned: BinnedRows,
+    gradients: np.ndarray,
+    curvatures: np.ndarray,
+    rows: np.ndarray,
+    features: np.ndarray | None,
+    params: TreeParams,
+) -> list[GrownTree]:
+    """A tree for each column of the (n, trees) arrays, from the listed rows and features.
+
+    The value of a node is Newton's step, -G / (H + l2), of the sums G of the gradients and H of
+    the curvatures.
+    """
+    (n, n_trees), capacity = gradients.shape, params.capacity(len(rows))
+    counts = np.ones(n if params.counts_rows else 0, dtype=np.int64)
+    channels = np.zeros((n, 2), dtype=np.int64)
+    stats = RowStatistics(NO_LABELS, NO_WEIGHTS, channels, *counted(counts), 2)
+    bins, steps = binned.bins(features), np.empty((n_trees, capacity))
+    forest = TreeArrays.allocate_many(n_trees, capacity, 2)
+    limits, leaves = params.limits(len(rows)), np.empty(n, dtype=np.int32)
+    state = GrowerState.allocate(bins, stats, len(rows), capacity, limits, leaves)
+    sides = tuple(np.ascontiguousarray(part.T) for part in (gradients, curvatures))
+    split = params.split(np.ones(1), 1.0)._replace(min_mass=1, l2=params.l2)
+    growth = split, limits
+    work = BatchRows.allocate(len(rows)), state
+    _grow_newton(bins, stats, sides, rows, growth, forest, steps, work)
+    return [
+        _newton_tree(TreeArrays(*(part[j] for part in forest)), steps[j]) for j in range(n_trees)
+    ]
+
+
+def _newton_tree(tree: TreeArrays, steps: np.ndarray) -> GrownTree:
+    n_nodes = 1 + 2 * int((tree.children[:, 0] != np.arange(len(steps))).sum())
+    return replace(GrownTree.from_growth(tree, n_nodes, ONE), value=steps[:n_nodes, None].copy())

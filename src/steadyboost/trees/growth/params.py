@@ -1,0 +1,63 @@
+"""How a tree grows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from steadyboost.trees.growth.state import GrowthLimits
+from steadyboost.trees.splits import criteria
+from steadyboost.trees.splits.criteria import SplitParams
+
+CRITERIA = {
+    "gini": criteria.GINI,
+    "entropy": criteria.ENTROPY,
+    "error": criteria.ERROR,
+    "edge": criteria.EDGE,
+    "newton": criteria.NEWTON,
+    "max_edge": criteria.MAX_EDGE,
+    "norm": criteria.NORM,
+}
+
+
+@dataclass(frozen=True)
+class TreeParams:
+    """How far and by which criterion a tree grows; ``None`` is no limit."""
+
+    criterion: str = "gini"
+    max_depth: int | None = None
+    max_leaf_nodes: int | None = None
+    min_samples_leaf: int = 1
+    min_weight_leaf: float = 0.0
+    l2: float = 0.0
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether the rows of a leaf have to be counted."""
+        return self.min_samples_leaf > 1
+
+    def capacity(self, n_rows: int) -> int:
+        """Nodes that the tree can have at the most."""
+        leaves = max(n_rows, 1)
+        if self.max_leaf_nodes is not None:
+            leaves = min(leaves, self.max_leaf_nodes)
+        if self.max_depth is not None and self.max_depth < 31:
+            leaves = min(leaves, 2**self.max_depth)
+        return 2 * leaves - 1
+
+    def limits(self, n_rows: int) -> GrowthLimits:
+        depth = n_rows if self.max_depth is None else self.max_depth
+        leaves = n_rows if self.max_leaf_nodes is None else self.max_leaf_nodes
+        return GrowthLimits(depth, leaves, self.max_leaf_nodes is not None)
+
+    def split(self, total: np.ndarray, whole: float) -> SplitParams:
+        """What a split must have, in fixed point; only rounding may be missing of a weight.
+
+        ``total`` is the sum of all rows, by channel, and 2**60 stands for ``whole``.
+        """
+        min_mass = 1
+        if self.min_weight_leaf > 0:
+            mass = total.sum() if CRITERIA[self.criterion] < criteria.EDGE else total[-1]
+            min_mass = max(1, int(self.min_weight_leaf * mass * (1 - 1e-9)))
+        min_count = self.min_samples_leaf if self.counts_rows else 0
+        l2 = self.l2 / whole * 2.0**60 if self.l2 else 0.0
+        return SplitParams(CRITERIA[self.criterion], min_mass, min_count, l2)

@@ -1,0 +1,88 @@
+"""Rows of a split node go to its children."""
+
+import numpy as np
+
+from steadyboost.trees.histograms.sparse import column_of
+from steadyboost.trees.jit import kernel
+from steadyboost.trees.splits.bitset import BITSET_WORDS, contains
+
+
+def bin_table() -> np.ndarray:
+    """Scratch for whether each bin goes left."""
+    return np.empty(32 * BITSET_WORDS, dtype=np.uint64)
+
+
+@kernel
+def _unpack(left_bitset, goes_left):
+    for word in range(BITSET_WORDS):
+        for b in range(32):
+            goes_left[32 * word + b] = (left_bitset[word] >> np.uint32(b)) & np.uint32(1)
+
+
+@kernel
+def partition(packed, feature, left_bitset, rows, scratch, goes_left, first):
+    """Reorder ``rows`` so that those that go left come first, both sides in ascending order.
+
+    They are listed, or, if there is a ``first`` one (else -1), it is that and all after it. A row
+    is written to both sides and one of two cursors moves: this takes no branch, which could not be
+    predicted.
+
+         rows            l r r l r l l          rows            l l l l | r r r
+         scratch         r r r
+    """
+    _unpack(left_bitset, goes_left)
+    words = packed[feature >> 2]
+    shift = np.uint32(8 * (feature & 3))
+    n_left, n_right, one = np.uint64(0), np.uint64(0), np.uint64(1)
+    if first >= 0:
+        for row in range(first, first + len(rows)):
+            left = goes_left[np.uint64((words[np.uint64(row)] >> shift) & np.uint32(255))]
+            rows[n_left] = row
+            scratch[n_right] = row
+            n_left += left
+            n_right += one - left
+    else:
+        for k in range(len(rows)):
+            row = rows[k]
+            left = goes_left[np.uint64((words[np.uint64(row)] >> shift) & np.uint32(255))]
+            rows[n_left] = row
+            scratch[n_right] = row
+            n_left += left
+            n_right += one - left
+    for k in range(n_right):
+        rows[n_left + np.uint64(k)] = scratch[k]
+    return np.int64(n_left)
+
+
+@kernel
+def assign_leaves(packed, feature, left_bitset, rows, left_node, goes_left, node_of_row):
+    """Assign rows to two leaves, ``left_node`` and the next; they stay in their order."""
+    _unpack(left_bitset, goes_left)
+    words = packed[feature >> 2]
+    shift = np.uint32(8 * (feature & 3))
+    for row in rows:
+        bin_ = (words[np.uint64(row)] >> shift) & np.uint32(255)
+        node_of_row[np.uint64(row)] = left_node + 1 - goes_left[np.uint64(bin_)]
+
+
+@kernel
+def count_left(packed, feature, left_bitset, rows):
+    """How many of the rows go left."""
+    words, shift, n_left = packed[feature >> 2], np.uint32(8 * (feature & 3)), np.int64(0)
+    for row in rows:
+        n_left += contains(left_bitset, np.int64((words[np.uint64(row)] >> shift) & np.uint32(255)))
+    return n_left
+
+
+@kernel
+def partition_node(bins, tree, node, rows, scratch, goes_left, first):
+    """Send the rows of a node to its children; how many go left."""
+    packed, place = column_of(bins, bins.sparse, tree.feature[node])
+    return partition(packed, place, tree.left_bitset[node], rows, scratch, goes_left, first)
+
+
+@kernel
+def assign_children(bins, tree, node, rows, left, goes_left, node_of_row):
+    """Assign the rows of a node to its children, which are leaves."""
+    packed, place = column_of(bins, bins.sparse, tree.feature[node])
+    assign_leaves(packed, place, tree.left_bitset[node], rows, left, goes_left, node_of_row)

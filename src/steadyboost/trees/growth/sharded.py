@@ -1,0 +1,356 @@
+"""Growth over shards of rows, level by level, with the kernels of the compiled grower.
+
+Shards are blocks of rows on threads of this process (kernels release the interpreter's lock), or
+partitions on Dask's workers. A shard keeps its rows and their order by node; only sums and splits
+travel. Sums are integers, so the tree is the one that :func:`steadyboost.trees.growth.grower.grow`
+grows on all rows at once, bit for bit, however the rows are dealt. Two calls per shard and level:
+it sends the rows of each node to its children and adds up those of the smaller one; then it looks
+for splits in a share of the features.
+
+Best-first growth looks ahead: on each level it splits every open node that could still be chosen,
+and chooses among them at the end.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from steadyboost.trees.data.binned import Bins, Layout
+from steadyboost.trees.growth.grower import add_children, may_split
+from steadyboost.trees.growth.partition import assign_leaves, bin_table, count_left, partition
+from steadyboost.trees.growth.state import GrowthLimits, TreeArrays
+from steadyboost.trees.histograms.build import build_histogram, build_scratch, n_cells
+from steadyboost.trees.histograms.row_statistics import RowStatistics, Run
+from steadyboost.trees.histograms.sparse import column_of
+from steadyboost.trees.splits.bitset import BITSET_WORDS
+from steadyboost.trees.splits.criteria import SplitParams, gain_of
+from steadyboost.trees.splits.search import SplitScratch, find_split
+
+SAMPLE_ROWS = 256  # of a node, by which the smaller child is guessed
+
+Column = tuple[np.ndarray, int]  # packed bins of all rows, and its place in them
+Allreduce = Callable[[Sequence[Any], Callable[[list[Any]], Any]], Any]
+
+
+def add_up(values: list[Any]) -> Any:
+    """Their sum, in order."""
+    return reduce(add, values)
+
+
+class SplitInfo(NamedTuple):
+    """A split of a node: the score of both sides, the feature, and what goes left."""
+
+    score: float
+    feature: int
+    left_bitset: np.ndarray
+    left_sums: np.ndarray
+
+
+@dataclass
+class Node:
+    """A node while the tree grows; ``left`` is its left child, the right one follows it."""
+
+    total: np.ndarray
+    depth: int
+    gain: float = -np.inf
+    feature: int = -1
+    left_bitset: np.ndarray = field(default_factory=lambda: np.zeros(BITSET_WORDS, dtype=np.uint32))
+    left_sums: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    left: int = -1
+    place: int = -1  # in the finished tree
+
+
+class Shard:
+    """Some of the rows of a training set."""
+
+    def __init__(
+        self,
+        bins: Bins,
+        stats: RowStatistics,
+        rows: np.ndarray,
+        scratch: np.ndarray,
+        first: int = -1,
+    ):
+        """``first``: of the rows, where these are it and all after it, not yet listed.
+
+        The histogram of the root is known then.
+        """
+        self.bins, self.stats, self.rows, self.scratch = bins, stats, rows, scratch
+        self.first = first
+        self.n_cells, self.goes_left = n_cells(bins, stats), bin_table()
+        self.build = build_scratch(bins, stats, len(rows))
+        self.span = {0: (0, len(rows))}
+        self.hists: dict[int, np.ndarray] = {}  # of nodes that were added up last
+        self.build_histograms([0] if first < 0 else [])
+
+    def rows_of(self, node: int) -> np.ndarray:
+        start, stop = self.span[node]
+        if self.first >= 0:
+            self.rows[:] = np.arange(self.first, self.first + stop)
+            self.first = -1
+        return self.rows[start:stop]
+
+    def build_histograms(self, nodes: Sequence[int]) -> None:
+        """Histograms of these nodes; those of others go."""
+        self.hists = {node: np.empty(self.n_cells, dtype=np.int64) for node in nodes}
+        for node, hist in self.hists.items():
+            build_histogram(self.bins, self.stats, self.rows_of(node), self.build, hist)
+
+    def sample_left(self, at: int, node: Node, column: Column) -> tuple[int, int]:
+        """How many of a sample of a node's rows go left, and how many are in it."""
+        start, stop = self.span[at]
+        step = (stop - start) // SAMPLE_ROWS + 1
+        if self.first >= 0:
+            rows = np.arange(self.first, self.first + stop, step, dtype=np.int32)
+        else:
+            rows = self.rows[start:stop:step].copy()
+        return count_left(*column, node.left_bitset, rows), len(rows)
+
+    def split(self, at: int, node: Node, column: Column) -> None:
+        """Send a node's rows to its children."""
+        start, stop = self.span.pop(at)
+        rows, first, self.first = self.rows[start:stop], self.first, -1
+        n_left = partition(*column, node.left_bitset, rows, self.scratch, self.goes_left, first)
+        middle = start + n_left
+        self.span[node.left], self.span[node.left + 1] = (start, middle), (middle, stop)
+
+    def assign_leaves(self, nodes: Sequence[Node], places: np.ndarray, out: np.ndarray) -> None:
+        """Write where each row ends; the rows of the deepest nodes have not been sent yet."""
+        for at in self.span:
+            node, rows = nodes[at], self.rows_of(at)
+            if node.left >= 0 and places[node.left] != places[at]:
+                packed, place = column_of(self.bins, self.bins.sparse, node.feature)
+                left = int(places[node.left])
+                assign_leaves(packed, place, node.left_bitset, rows, left, self.goes_left, out)
+            else:
+                out[rows] = places[at]
+
+
+def best_split(
+    hist: np.ndarray, features: np.ndarray, layout: Layout, total: np.ndarray, split: SplitParams
+) -> SplitInfo:
+    """The best split of a node."""
+    left_bitset, left_sums = np.zeros(BITSET_WORDS, dtype=np.uint32), np.zeros_like(total)
+    scratch = SplitScratch.allocate(len(total))
+    score, feature = find_split(
+        hist, features, layout, total, split, scratch, left_bitset, left_sums
+    )
+    return SplitInfo(score, feature, left_bitset, left_sums)
+
+
+class Family(NamedTuple):
+    """A node that was split, and its children with fewer rows and more rows."""
+
+    parent: int
+    small: int
+    large: int
+
+
+class ShardedGrower:
+    """One tree over ``shards``; ``run(function, items)`` maps in parallel."""
+
+    def __init__(self, shards: Sequence[Shard], split: SplitParams, limits: GrowthLimits, run: Run):
+        self.shards, self.params, self.limits, self.run = shards, split, limits, run
+        self.layout = shards[0].bins.layout
+        features = shards[0].bins.features
+        self.feature_shares = [s for s in np.array_split(features, len(shards)) if len(s)]
+        self.hists: dict[int, np.ndarray] = {}  # over all shards, of nodes that may be split
+        self.nodes: list[Node] = []
+
+    def grow(
+        self, tree: TreeArrays, node_of_row: np.ndarray, root: np.ndarray | None = None
+    ) -> int:
+        """Grow the tree; its number of nodes. ``root``: the histogram of all rows, if known."""
+        self.nodes = [Node(tree.totals[0].copy(), 0)]
+        if self.may_split(0):
+            if root is not None:
+                self.hists[0] = root.copy()
+            self.search([0], [Family(-1, 0, -1)] if root is None else [])
+            while chosen := self.promising():
+                self.search(*self.split(chosen))
+        return self.assemble(tree, node_of_row)
+
+    def may_split(self, at: int) -> bool:
+        node = self.nodes[at]
+        return may_split(node.total, node.depth, 1, self.params.criterion, self.limits)
+
+    def search(self, level: Sequence[int], families: Sequence[Family]) -> None:
+        """Best split of each node of a level, whose histograms come from these families."""
+        if not level:
+            return
+        for parent, small, large in families:
+            self.hists[small] = self.shards[0].hists[small]
+            if large >= 0:
+                self.hists[large] = self.hists.pop(parent)
+        for at, found in zip(level, self.best_splits(level, families), strict=True):
+            node = self.nodes[at]
+            node.gain = gain_of(found.score, node.total, self.params)
+            if found.feature >= 0 and node.gain > -np.inf:
+                _, node.feature, node.left_bitset, node.left_sums = found
+
+    def best_splits(self, level: Sequence[int], families: Sequence[Family]) -> list[SplitInfo]:
+        """The best split of each node: each thread looks over its own share of the features."""
+
+        def in_share(share: np.ndarray) -> list[SplitInfo]:
+            self.merge(families, share)
+            return [
+                best_split(self.hists[at], share, self.layout, self.nodes[at].total, self.params)
+                for at in level
+            ]
+
+        shares = self.run(in_share, self.feature_shares)
+        return [max(own, key=lambda found: found.score) for own in zip(*shares, strict=True)]
+
+    def merge(self, families: Sequence[Family], share: np.ndarray) -> None:
+        """Histograms of some features, over all shards; what is not in one child is in the other.
+
+        The smaller child takes over the first shard's array, and the larger one its parent's.
+        """
+        first, *others = self.shards
+        for _, small, large in families:
+            for cells in self.cells(share):
+                own = first.hists[small][cells]
+                for shard in others:
+                    own += shard.hists[small][cells]
+                if large >= 0:
+                    self.hists[large][cells] -= own
+
+    def cells(self, share: np.ndarray) -> list[slice]:
+        """Those of some features: of their sums and, where rows are counted, of the counts."""
+        offsets, n_channels = self.layout.offsets, len(self.nodes[0].total)
+        first, end, tail = offsets[share[0]], offsets[share[-1] + 1], offsets[-1] * n_channels
+        sums, counts = slice(first * n_channels, end * n_channels), slice(tail + first, tail + end)
+        return [sums, counts] if self.shards[0].n_cells > tail else [sums]
+
+    def replay(self) -> tuple[list[int], list[int]]:
+        """Splits in the compiled grower's order, up to the first with unknown children.
+
+        Also the nodes that are open then: none if the tree is complete.
+        """
+        nodes = self.nodes
+        order: list[int] = []
+        open_nodes = [0] if nodes[0].feature >= 0 else []
+        nodes[0].place = 0
+        while open_nodes and len(order) + 1 < self.limits.max_leaves:
+            at = open_nodes[-1]
+            if self.limits.best_first:
+                at = min(open_nodes, key=lambda k: (-nodes[k].gain, nodes[k].place))
+            if nodes[at].left < 0:
+                return order, open_nodes
+            open_nodes.remove(at)
+            order.append(at)
+            for side in range(2):
+                child = nodes[at].left + side
+                nodes[child].place = 2 * len(order) - 1 + side
+                if nodes[child].feature >= 0:
+                    open_nodes.append(child)
+        return order, []
+
+    def promising(self) -> list[int]:
+        """Nodes to split next: all that can be, or those that best-first growth may still reach."""
+        if not self.limits.best_first:
+            return [at for at, n in enumerate(self.nodes) if n.feature >= 0 and n.left < 0]
+        order, open_nodes = self.replay()
+        open_nodes.sort(key=lambda k: (-self.nodes[k].gain, self.nodes[k].place))
+        reachable = open_nodes[: self.limits.max_leaves - 1 - len(order)]
+        return [at for at in reachable if self.nodes[at].left < 0]
+
+    def split(self, chosen: Sequence[int]) -> tuple[list[int], list[Family]]:
+        """Split nodes on every shard; their children that may be split again, and families."""
+        again = {}
+        for at in chosen:
+            node = self.nodes[at]
+            node.left = len(self.nodes)
+            self.nodes.append(Node(node.left_sums, node.depth + 1))
+            self.nodes.append(Node(node.total - node.left_sums, node.depth + 1))
+            again[at] = [c for c in (node.left, node.left + 1) if self.may_split(c)]
+
+        sent = [at for at in chosen if self.nodes[at].depth + 1 < self.limits.max_depth]
+        bins = self.shards[0].bins
+        columns = {at: column_of(bins, bins.sparse, self.nodes[at].feature) for at in sent}
+        families = [self.family(at, columns[at]) for at in sent if again[at]]
+
+        def on_shard(shard: Shard) -> None:
+            for at in sent:
+                shard.split(at, self.nodes[at], columns[at])
+            shard.build_histograms([family.small for family in families])
+
+        if sent:
+            self.run(on_shard, self.shards)
+        return [child for at in chosen for child in again[at]], families
+
+    def family(self, at: int, column: Column) -> Family:
+        """A node and its children: by a sample, as no result depends on which has fewer rows."""
+        left = self.nodes[at].left
+        samples = [shard.sample_left(at, self.nodes[at], column) for shard in self.shards]
+        n_left, n = np.sum(samples, axis=0)
+        small = left + int(2 * n_left > n)
+        return Family(at, small, 2 * left + 1 - small)
+
+    def assemble(self, tree: TreeArrays, node_of_row: np.ndarray) -> int:
+        """Write the chosen splits as the compiled grower would; returns the number of nodes."""
+        order, _ = self.replay()
+        for k, at in enumerate(order):
+            node = self.nodes[at]
+            tree.feature[node.place], tree.gain[node.place] = node.feature, node.gain
+            tree.left_bitset[node.place] = node.left_bitset
+            add_children(tree, node.place, 2 * k + 1, node.left_sums)
+        places = self.places(set(order))
+        self.run(lambda shard: shard.assign_leaves(self.nodes, places, node_of_row), self.shards)
+        return 2 * len(order) + 1
+
+    def places(self, chosen: set[int]) -> np.ndarray:
+        """Place of each node in the finished tree; descendants of its leaves share theirs."""
+        places = np.empty(len(self.nodes), dtype=np.int32)
+        places[0] = 0
+        for at, node in enumerate(self.nodes):
+            if node.left >= 0:
+                for child in (node.left, node.left + 1):
+                    places[child] = self.nodes[child].place if at in chosen else places[at]
+        return places
+
+
+@dataclass(frozen=True)
+class SplitScorer:
+    """Chooses the splits of nodes from their histograms, of which each machine has a part."""
+
+    features: np.ndarray
+    layout: Layout
+    totals: list[np.ndarray]
+    params: SplitParams
+
+    def __call__(self, parts: list[np.ndarray]) -> list[SplitInfo]:
+        hists = add_up(parts)
+        return [
+            best_split(hist, self.features, self.layout, total, self.params)
+            for hist, total in zip(hists, self.totals, strict=True)
+        ]
+
+
+class DistributedGrower(ShardedGrower):
+    """As that, while other machines grow the same tree over shards of their own.
+
+    They add up histograms once a level, and one scorer chooses the splits for all.
+    """
+
+    def __init__(
+        self,
+        shards: Sequence[Shard],
+        split: SplitParams,
+        limits: GrowthLimits,
+        run: Run,
+        allreduce: Allreduce,
+    ):
+        super().__init__(shards, split, limits, run)
+        self.allreduce, self.features = allreduce, shards[0].bins.features
+
+    def best_splits(self, level: Sequence[int], families: Sequence[Family]) -> list[SplitInfo]:
+        """One reduction for all nodes of a level."""
+        self.merge(families, self.features)
+        hists = np.stack([self.hists[at] for at in level])
+        totals = [self.nodes[at].total for at in level]
+        return self.allreduce([hists], SplitScorer(self.features, self.layout, totals, self.params))

@@ -1,0 +1,211 @@
+"""A grown tree, and the call that makes one of binned rows."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from steadyboost.trees.data.binned import BinnedRows
+from steadyboost.trees.growth.grower import grow
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.sharded import (
+    Allreduce,
+    DistributedGrower,
+    Shard,
+    ShardedGrower,
+    add_up,
+)
+from steadyboost.trees.growth.state import UNKNOWN, GrowerState, TreeArrays
+from steadyboost.trees.histograms.build import n_cells
+from steadyboost.trees.histograms.row_statistics import (
+    FixedPointSums,
+    Run,
+    ScratchArrays,
+    list_rows,
+    one_by_one,
+    parts,
+)
+from steadyboost.trees.jit import kernel
+from steadyboost.trees.prediction.apply import PlaceScratch, TreeNodes, apply
+
+SHARDING_PAYS = 1_000_000  # rows times features from which on a second thread gains time
+MANY_NODES = 4096  # above which a call per node costs more than threads gain
+MANY_CELLS = 2**30  # of the histograms of all nodes, above which shards take too much memory
+
+
+@kernel
+def _finish(totals, gain, depth, scale, value):
+    """Write sums and gains as shares of all weight, ``scale``; the largest depth."""
+    deepest = depth[0]
+    for node in range(len(depth)):
+        gain[node] = gain[node] / scale if gain[node] > 0 else 0.0
+        for c in range(totals.shape[1]):
+            value[node, c] = totals[node, c] / scale
+        if depth[node] > deepest:
+            deepest = depth[node]
+    return deepest
+
+
+@dataclass(frozen=True)
+class GrownTree:
+    """A tree as flat arrays, one entry per node; leaves point to themselves."""
+
+    feature: np.ndarray  # 0 at leaves
+    children: np.ndarray  # (n, 2): left, right
+    left_bitset: np.ndarray  # (n, 8) uint32: bit b is set if bin b goes left
+    value: np.ndarray  # (n, channels): share of the total weight
+    gain: np.ndarray  # decrease of the criterion, 0 at leaves
+    depth: int
+
+    @property
+    def is_leaf(self) -> np.ndarray:
+        return self.children[:, 0] == np.arange(len(self.children))
+
+    @property
+    def label(self) -> np.ndarray:
+        """Heaviest class of each node, the first of equals."""
+        return self.value.argmax(axis=1)
+
+    @classmethod
+    def from_growth(cls, tree: TreeArrays, n_nodes: int, scale: float = 2.0**60) -> "GrownTree":
+        """The first nodes of what it was grown in; all weights together are ``scale``."""
+        tree = tree.first(n_nodes)
+        value = np.empty(tree.totals.shape)
+        deepest = _finish(tree.totals, tree.gain, tree.depth, scale, value)
+        return cls(tree.feature, tree.children, tree.left_bitset, value, tree.gain, int(deepest))
+
+    @property
+    def nodes(self) -> TreeNodes:
+        """As kernels of prediction take it."""
+        return TreeNodes(self.feature, self.children, self.left_bitset, self.depth)
+
+    def apply(self, packed: np.ndarray) -> np.ndarray:
+        """Leaf of each binned row."""
+        out = np.empty(packed.shape[1], dtype=np.int32)
+        numbers = np.arange(len(self.feature), dtype=np.int32)
+        apply(packed, self.nodes, numbers, PlaceScratch.allocate(), out)
+        return out
+
+
+@dataclass(frozen=True)
+class Parallelism:
+    """Threads to grow a tree on: how many, and how to map a function over items in parallel.
+
+    Where other machines have rows of the same whole, ``allreduce`` is how values come together.
+    """
+
+    n_threads: int = 1
+    run: Run = one_by_one
+    allreduce: Allreduce | None = None
+
+
+def sharding_pays(binned: BinnedRows, n_rows: int, n_features: int) -> bool:
+    """Whether a second thread gains more than it costs."""
+    return binned.n_read(n_rows, n_features) >= SHARDING_PAYS
+
+
+def grow_tree(
+    binned: BinnedRows,
+    sums: FixedPointSums,
+    params: TreeParams,
+    *,
+    rows: np.ndarray | None = None,
+    features: np.ndarray | None = None,
+    parallel: Parallelism | None = None,
+    scratch: ScratchArrays | None = None,
+) -> tuple[GrownTree, np.ndarray]:
+    """Grow a tree from the rows and features given (None: all); the tree, and each row's leaf.
+
+    Where rows are many they go to one shard per thread; the tree does not depend on that.
+    """
+    parallel, scratch = parallel or Parallelism(), scratch or ScratchArrays()
+    plan = GrowthPlan(binned, sums, params, rows, features, parallel, scratch)
+    n_nodes = plan.grow_in_shards() if plan.is_sharded else plan.grow()
+    grown = GrownTree.from_growth(plan.tree, n_nodes, sums.scale)
+    return grown, plan.node_of_row if rows is None else binned.leaves(grown)
+
+
+class GrowthPlan:
+    """A tree to be grown, as the compiled grower and the sharded one take it."""
+
+    def __init__(
+        self,
+        binned: BinnedRows,
+        sums: FixedPointSums,
+        params: TreeParams,
+        rows: np.ndarray | None,
+        features: np.ndarray | None,
+        parallel: Parallelism,
+        scratch: ScratchArrays,
+    ):
+        self.binned, self.rows, self.parallel, self.scratch = binned, rows, parallel, scratch
+        self.draws_features = features is not None
+        self.n_used = binned.n_rows if rows is None else len(rows)
+        total, n_all = sums.total(None if rows is None else rows.astype(np.int32)), self.n_used
+        if parallel.allreduce is not None:
+            counted = parallel.allreduce([np.append(total, self.n_used)], add_up)
+            total, n_all = counted[:-1], int(counted[-1])
+        self.tree = TreeArrays.allocate(params.capacity(n_all), sums.n_channels)
+        self.tree.totals[0] = total
+        self.split, self.limits = params.split(total, sums.whole), params.limits(n_all)
+        self.bins = binned.bins(features, sums.n_channels)
+        self.stats = sums.statistics(params.counts_rows)
+        self.node_of_row = scratch.array("leaf", binned.n_rows, np.int32)
+        every = rows is None and features is None and parallel.allreduce is None
+        self.root = sums.hist if every and not params.counts_rows else None
+
+    @property
+    def is_sharded(self) -> bool:
+        return self.parallel.allreduce is not None or self.n_shards > 1
+
+    @property
+    def n_shards(self) -> int:
+        n_nodes, size = len(self.tree.feature), n_cells(self.bins, self.stats)
+        if not sharding_pays(self.binned, self.n_used, len(self.bins.features)):
+            return 1
+        if n_nodes >= MANY_NODES or self.parallel.n_threads * size * n_nodes > MANY_CELLS:
+            return 1
+        return self.parallel.n_threads
+
+    def make_state(self) -> GrowerState:
+        capacity = len(self.tree.feature)
+        size = self.n_used, capacity, self.limits
+        return GrowerState.allocate(self.bins, self.stats, *size, self.node_of_row)
+
+    def grow(self) -> int:
+        """Grow it in one compiled call; its number of nodes."""
+        n, stats = self.n_used, self.stats
+        size = n, len(self.tree.feature), stats.n_channels, len(stats.counts) > 0
+        key = (*size, stats.channels is None)
+        # Features that were drawn are others next time: their state is of no use again.
+        scratch = ScratchArrays() if self.draws_features else self.scratch
+        kept = scratch.once("state", self.binned, key, lambda: [self.make_state()])
+        root = UNKNOWN if self.root is None or n <= kept[0].few else self.root
+        state = kept[0]._replace(root=root, node_of_row=self.node_of_row)
+        rows, other = (self.scratch.array(name, n, np.int32) for name in ("rows", "scratch"))
+        if root is UNKNOWN:
+            list_rows(self.rows, slice(0, n), rows)
+        n_nodes, pool = grow(
+            self.bins, stats, rows, other, self.split, self.limits, self.tree, state
+        )
+        kept[0] = state._replace(pool=pool)  # a larger one, if this tree needed it
+        return int(n_nodes)
+
+    def grow_in_shards(self) -> int:
+        """As ``grow``, over shards of the rows, some of which may be on other machines."""
+        n, parallel, root = self.n_used, self.parallel, self.root
+        numbers, other = (self.scratch.array(name, n, np.int32) for name in ("rows", "scratch"))
+
+        def start_shard(at: slice) -> Shard:
+            own = self.bins, self.stats, numbers[at], other[at]
+            if root is not None:
+                return Shard(*own, at.start)
+            list_rows(self.rows, at, numbers)
+            return Shard(*own)
+
+        start = parallel.run if root is None else one_by_one
+        shards = start(start_shard, parts(n, self.n_shards))
+        params = shards, self.split, self.limits, parallel.run
+        grower = ShardedGrower(*params)
+        if parallel.allreduce is not None:
+            grower = DistributedGrower(*params, parallel.allreduce)
+        return grower.grow(self.tree, self.node_of_row, root)

@@ -1,0 +1,273 @@
+"""The best split of a node, from its histogram."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from steadyboost.trees.jit import kernel
+from steadyboost.trees.splits.bitset import BITSET_WORDS, contains, include
+from steadyboost.trees.splits.categories import order_categories
+from steadyboost.trees.splits.criteria import (
+    EDGE,
+    ERROR,
+    GINI,
+    MAX_EDGE,
+    NEWTON,
+    TIE_SHARE,
+    mass_of,
+    score_of,
+)
+
+MAX_BINS = 256  # of a column, that of missing values among them
+
+
+class SplitScratch(NamedTuple):
+    """What a search writes to: an order of bins, and the sums of two sides."""
+
+    order: np.ndarray
+    sides: np.ndarray
+
+    @classmethod
+    def allocate(cls, n_channels: int) -> "SplitScratch":
+        order = np.empty(MAX_BINS + 1, dtype=np.int64)
+        return cls(order, np.empty((2, n_channels), dtype=np.int64))
+
+
+@kernel
+def _score_sides(left, right, total, split):
+    """Masses of both sides and the sum of their scores, for any criterion."""
+    criterion = split.criterion
+    for c in range(len(total)):
+        right[c] = total[c] - left[c]
+    left_mass = mass_of(left, criterion)
+    right_mass = mass_of(right, criterion)
+    if ERROR <= criterion <= MAX_EDGE:  # integers, so that equal splits tie
+        on_left, on_right, edges = left[0], right[0], np.int64(0)
+        for c in range(len(total) - (criterion != ERROR)):
+            on_left = left[c] if left[c] > on_left else on_left
+            on_right = right[c] if right[c] > on_right else on_right
+            edges += abs(left[c]) + abs(right[c])
+        score = np.float64(edges if criterion == EDGE else on_left + on_right)
+        if criterion == MAX_EDGE:
+            score += TIE_SHARE * edges
+        return left_mass, right_mass, score
+    score = score_of(left, left_mass, split) + score_of(right, right_mass, split)
+    return left_mass, right_mass, score
+
+
+@kernel
+def _square_over(value, mass):
+    return np.float64(value) * np.float64(value) / mass if mass > 0 else 0.0
+
+
+@kernel
+def _score_steps(left, total, l2):
+    """As ``_score_sides`` for NEWTON."""
+    left_mass, right_mass = left[1], total[1] - left[1]
+    score = _square_over(left[0], left_mass + l2)
+    return left_mass, right_mass, score + _square_over(total[0] - left[0], right_mass + l2)
+
+
+@kernel
+def any_in_bin(hist, bin_, n_channels):
+    for c in range(n_channels):
+        if hist[bin_ * n_channels + c] != 0:
+            return True
+    return False
+
+
+@kernel
+def _write_set(order, length, left_bitset):
+    """The first bins of the order as a set."""
+    for word in range(BITSET_WORDS):
+        left_bitset[word] = 0
+    for k in range(length):
+        include(order[k], left_bitset)
+
+
+@kernel
+def number_bins(n_bins, missing_first, order):
+    """Write the bins in their order, the missing one before them if it goes left."""
+    order[0] = n_bins
+    for b in range(n_bins):
+        order[b + missing_first] = b
+    return n_bins + missing_first
+
+
+@kernel
+def has_categories(categorical, feature):
+    """Whether a feature is categorical; None stands for no such feature in the table."""
+    return categorical[feature] if categorical is not None else False
+
+
+@kernel
+def _order_bins(cells, shape, categorical, feature, missing_first, total, criterion, order):
+    """Write the bins in the order in which they are tried; how many."""
+    n_bins, has_missing = shape
+    if categorical is None:
+        return number_bins(n_bins, missing_first, order)
+    if categorical[feature]:
+        return order_categories(cells, n_bins + has_missing, total, criterion, order)
+    return number_bins(n_bins, missing_first, order)
+
+
+@kernel
+def _scan_two(hist, base, n_bins, missing_first, total, min_mass, best_score):
+    """As a pass of _search for GINI and two channels: the best score, and how many bins move.
+
+    None do if none is better than ``best_score``. Sums stay in registers, which takes a third of
+    the time.
+    """
+    zero, one, length = np.int64(0), np.int64(0), np.int64(0)
+    if missing_first:
+        zero, one = hist[2 * (base + n_bins)], hist[2 * (base + n_bins) + 1]
+        if zero | one == 0:
+            return best_score, length
+    for b in range(n_bins):
+        at = np.uint64(2 * (base + b))
+        own_zero, own_one = hist[at], hist[at + np.uint64(1)]
+        if own_zero | own_one == 0:
+            continue
+        zero += own_zero
+        one += own_one
+        other_zero, other_one = total[0] - zero, total[1] - one
+        if zero + one < min_mass:
+            continue
+        if other_zero + other_one < min_mass:
+            break
+        score = np.float64(zero) * np.float64(zero) + np.float64(one) * np.float64(one)
+        score /= np.float64(zero + one)
+        squares = np.float64(other_zero) * np.float64(other_zero)
+        squares += np.float64(other_one) * np.float64(other_one)
+        score += squares / np.float64(other_zero + other_one)
+        if score > best_score:
+            best_score, length = score, np.int64(b + 1 + missing_first)
+    return best_score, length
+
+
+@kernel
+def _count_rows(counts, offsets, feature):
+    """Rows in the node: any one feature's counts add up to it."""
+    total = np.int64(0)
+    if len(counts) > 0:
+        for cell in range(offsets[feature], offsets[feature + 1]):
+            total += counts[cell]
+    return total
+
+
+@kernel
+def _search(hist, features, layout, total, split, scratch, left_bitset):
+    """Best split over ``features``: (score of both sides, feature or -1), with its left bins.
+
+    Bins move left in their order (that of :func:`order_categories` where they are categories),
+    and the best prefix wins. In pass 0 missing values stay right; in pass 1, which is worth its
+    time only if there are any, they go left first. The masses and sums of squares are those of
+    the class criteria, and GINI needs nothing more; NEWTON is written out because boosters ask for
+    it most.
+
+    One long function: where features have few bins, calls would take most of the time.
+    """
+    offsets, n_bins, has_missing, categorical = layout
+    criterion, min_mass, min_count = split.criterion, split.min_mass, split.min_count
+    n_channels, tail = len(total), offsets[-1] * len(total)
+    total_count = _count_rows(hist[tail:], offsets, features[0])
+    order, left, right = scratch.order, scratch.sides[0], scratch.sides[1]
+    best_score, best_feature = -np.inf, np.int64(-1)
+    two = criterion == GINI and n_channels == 2 and len(hist) == tail
+    for f in features:
+        base, length, missing_first = offsets[f], np.int64(0), np.int64(0)
+        is_categorical, shape = has_categories(categorical, f), (n_bins[f], has_missing[f])
+        for first in range(1 + (has_missing[f] and not is_categorical)):
+            if two and not is_categorical:
+                best_score, n_moved = _scan_two(
+                    hist, base, n_bins[f], np.int64(first), total, min_mass, best_score
+                )
+                if n_moved > 0:
+                    length, missing_first = n_moved, np.int64(first)
+                continue
+            cells = hist[base * n_channels :]
+            n_order = _order_bins(
+                cells, shape, categorical, f, np.int64(first), total, criterion, order
+            )
+            left_count = np.int64(0)
+            for c in range(n_channels):
+                left[c] = 0
+            for k in range(n_order):
+                left_mass, right_mass, moved = np.int64(0), np.int64(0), np.int64(0)
+                left_squares, right_squares = 0.0, 0.0
+                # Indices are unsigned because numba then leaves out the test for negative ones.
+                cell = np.uint64((base + order[k]) * n_channels)
+                for c in range(n_channels):
+                    own = hist[cell + np.uint64(c)]
+                    l = left[c] + own
+                    left[c] = l
+                    r = total[c] - l
+                    moved |= own
+                    left_mass += l
+                    right_mass += r
+                    left_squares += np.float64(l) * np.float64(l)
+                    right_squares += np.float64(r) * np.float64(r)
+                if moved == 0:
+                    if k < first:
+                        break
+                    continue
+                if criterion == GINI:
+                    score = left_squares / np.float64(left_mass)
+                    score += right_squares / np.float64(right_mass)
+                elif criterion == NEWTON:
+                    left_mass, right_mass, score = _score_steps(left, total, split.l2)
+                else:
+                    left_mass, right_mass, score = _score_sides(left, right, total, split)
+                if len(hist) > tail:
+                    left_count += hist[tail + base + order[k]]
+                if k < first or left_mass < min_mass or left_count < min_count:
+                    continue
+                if right_mass < min_mass or total_count - left_count < min_count:
+                    break
+                if score > best_score:
+                    best_score, length, missing_first = score, np.int64(k + 1), np.int64(first)
+        if length > 0:
+            best_feature = f
+            if not is_categorical:
+                number_bins(n_bins[f], missing_first, order)
+            _write_set(order, length, left_bitset)
+    return best_score, best_feature
+
+
+@kernel
+def send_absent(cells, shape, left_sums, total, criterion, left_bitset):
+    """Bins that the node has not seen (missing values, categories) follow the heavier side."""
+    n_bins, has_missing, categorical = shape
+    left_mass = mass_of(left_sums, criterion)
+    if left_mass <= mass_of(total, criterion) - left_mass:
+        return
+    for b in range(0 if categorical else n_bins, n_bins + 1):
+        if b >= n_bins + has_missing or not any_in_bin(cells, b, len(total)):
+            include(b, left_bitset)
+
+
+@kernel
+def _sum_left(hist, feature, layout, total, criterion, left_bitset, left_sums):
+    """Write the channel sums of the bins that go left, and where bins go that were not seen."""
+    offsets, n_bins, has_missing, categorical = layout
+    n_channels = len(total)
+    cells = hist[offsets[feature] * n_channels : offsets[feature + 1] * n_channels]
+    for c in range(n_channels):
+        left_sums[c] = 0
+        for b in range(offsets[feature + 1] - offsets[feature]):
+            left_sums[c] += cells[b * n_channels + c] * contains(left_bitset, b)
+    shape = (n_bins[feature], has_missing[feature], has_categories(categorical, feature))
+    send_absent(cells, shape, left_sums, total, criterion, left_bitset)
+
+
+@kernel
+def find_split(hist, features, layout, total, split, scratch, left_bitset, left_sums):
+    """Best split of a node over ``features``: (score of both sides, feature); -1 if none.
+
+    Writes the bins that go left and their channel sums. Ties go to the lowest feature, then to the
+    shortest prefix of bins.
+    """
+    score, feature = _search(hist, features, layout, total, split, scratch, left_bitset)
+    if feature >= 0:
+        _sum_left(hist, feature, layout, total, split.criterion, left_bitset, left_sums)
+    return score, feature
