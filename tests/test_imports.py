@@ -74,24 +74,24 @@ def test_the_check_sees_imports_of_every_form(tmp_path, monkeypatch):
     path = tmp_path / "core" / "module.py"
     path.write_text(
         "import steadyboost.noise\n"
-        "from steadyboost import datasets\n"
+        "from steadyboost.lab import datasets\n"
         "from ..boosters import samme\n"
         "from . import loop\n"
-        "def late():\n    from steadyboost.core.rows import Rows\n"
+        "def late():\n    from steadyboost.ensemble.training_state import Rows\n"
     )
     assert imported_by(path) == {
         "steadyboost.noise",
-        "steadyboost.datasets",
+        "steadyboost.lab.datasets",
         "steadyboost.boosters.samme",
-        "steadyboost.core.loop",
-        "steadyboost.core.rows.Rows",
+        "steadyboost.ensemble.loop",
+        "steadyboost.ensemble.training_state.Rows",
     }
 
 
 @pytest.mark.parametrize(
     ("name", "room"),
     [
-        ("steadyboost.core.loop.Stage", "core"),
+        ("steadyboost.ensemble.loop.Stage", "core"),
         ("steadyboost.Tree", "learners"),
         ("steadyboost.SAMMEClassifier", "boosters"),
         ("steadyboost.__version__", None),

@@ -12,7 +12,7 @@ from spread_cases import assert_same, cut, table
 
 import steadyboost as sb
 from steadyboost.callbacks import Callback, Checkpoint
-from steadyboost.dask.team import Team
+from steadyboost.distributed.coordinator import Team
 
 X, Y, WEIGHTS = table(n=900)
 SIZES = [200, 100, 0, 350, 250]

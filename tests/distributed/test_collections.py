@@ -13,7 +13,7 @@ from spread_cases import assert_same, cut, some_sizes, table
 import steadyboost as sb
 from steadyboost.callbacks import Checkpoint, Monitor
 from steadyboost.dask import fit, read_parquet
-from steadyboost.dask.crews import Here
+from steadyboost.distributed.backends import Here
 
 X, Y, WEIGHTS = table(n=240)
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from steadyboost.dask.strands import Spread, Strands
-from steadyboost.dask.team import concluded
+from steadyboost.distributed.collectives import Spread, Strands
+from steadyboost.distributed.coordinator import concluded
 
 
 class Game:

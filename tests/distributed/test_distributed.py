@@ -7,8 +7,8 @@ from spread_cases import BOOSTERS, assert_same, cut, some_sizes, table
 
 import steadyboost as sb
 from steadyboost.dask import fit
-from steadyboost.dask.crews import Here
-from steadyboost.dask.team import Team
+from steadyboost.distributed.backends import Here
+from steadyboost.distributed.coordinator import Team
 
 X, Y, WEIGHTS = table()
 ROUNDS = 4

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steadyboost.dask import quantiles
-from steadyboost.dask.quantiles import Summary
+from steadyboost.distributed import quantile_sketch as quantiles
+from steadyboost.distributed.quantile_sketch import Summary
 from steadyboost.trees.binning import find_cuts
 
 SHAPES = {

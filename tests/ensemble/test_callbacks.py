@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.metrics import accuracy_score, log_loss
 
 from steadyboost import SAMMEClassifier
-from steadyboost.core.callbacks import (
+from steadyboost.ensemble.callbacks import (
     Callback,
     EarlyStopping,
     Monitor,

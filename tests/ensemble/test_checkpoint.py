@@ -13,9 +13,9 @@ from steadyboost import (
     Stump,
     Tree,
 )
-from steadyboost.core.callbacks import Callback, EarlyStopping, Monitor
-from steadyboost.core.checkpoint import Checkpoint
-from steadyboost.core.model_file import ModelFileError, load, save_model
+from steadyboost.ensemble.callbacks import Callback, EarlyStopping, Monitor
+from steadyboost.ensemble.checkpoint import Checkpoint
+from steadyboost.ensemble.model_io.file import ModelFileError, load, save_model
 
 
 class Crash(Exception):

@@ -21,7 +21,7 @@ from sklearn.utils._param_validation import Interval, Real
 
 import steadyboost
 from steadyboost import AdaBoostM1Classifier, BoostingClassifier, SAMMEClassifier, Stump, Tree
-from steadyboost.core import fitted as fitted_module
+from steadyboost.ensemble import prediction as fitted_module
 
 X, y = problem()
 

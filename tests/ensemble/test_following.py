@@ -6,9 +6,9 @@ from sklearn.datasets import load_wine
 
 from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.callbacks import Callback
-from steadyboost.core import rows as module
-from steadyboost.core.scores import add_votes, follow_votes, own_score
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble import training_state as module
+from steadyboost.ensemble.scores import add_votes, follow_votes, own_score
+from steadyboost.ensemble.workers import Workers
 
 X, Y = load_wine(return_X_y=True)
 X = X + np.random.default_rng(0).normal(0, X.std(axis=0), X.shape)  # so that rounds go on

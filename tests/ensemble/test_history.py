@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from steadyboost import SAMMEClassifier
-from steadyboost.core.history import History
+from steadyboost.ensemble.history import History
 
 
 @pytest.fixture

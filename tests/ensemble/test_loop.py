@@ -9,12 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost import BoostingClassifier, SAMMEClassifier, Stump, Tree
-from steadyboost.core.callbacks import Callback
-from steadyboost.core.loop import Boosting, Seeds
-from steadyboost.core.rounds import Draw, Round
-from steadyboost.core.rows import Rows
-from steadyboost.core.stages import Stage
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.callbacks import Callback
+from steadyboost.ensemble.loop import Boosting, Seeds
+from steadyboost.ensemble.rounds import Draw, Round
+from steadyboost.ensemble.stages import Stage
+from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data
 
 X, y = problem()

@@ -17,7 +17,7 @@ from steadyboost import (
     Stump,
     Tree,
 )
-from steadyboost.core.stacked import StackedTrees, StageByStage, stack
+from steadyboost.ensemble.packed_forest import StackedTrees, StageByStage, stack
 
 X, y = problem()
 GAPPY = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)

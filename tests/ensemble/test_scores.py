@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from steadyboost.core.scores import add_votes, log_odds, own_score, softmax, weighted_errors
+from steadyboost.ensemble.scores import add_votes, log_odds, own_score, softmax, weighted_errors
 
 each_order = pytest.mark.parametrize("order", ["C", "F"])
 each_width = pytest.mark.parametrize("dtype", [np.int32, np.int64])

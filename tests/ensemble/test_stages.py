@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyboost.core.stages import Stage
+from steadyboost.ensemble.stages import Stage
 from steadyboost.learners.many import Answers
 
 CODE = np.array([[-1.0], [1.0]])

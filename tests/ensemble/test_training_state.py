@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steadyboost.core import rows as module
-from steadyboost.core.rows import Rows
-from steadyboost.core.scores import own_score
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble import training_state as module
+from steadyboost.ensemble.scores import own_score
+from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 
 from steadyboost import MSmoothBoostClassifier, Stump, Tree
-from steadyboost.core.inputs import split_off
-from steadyboost.core.racing import race
+from steadyboost.ensemble.tuning import race
+from steadyboost.ensemble.validation import split_off
 
 ROUNDS = 24
 X, y = problem(n=400, k=4, noise=0.3)

@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost import SAMMEClassifier
-from steadyboost.core.inputs import (
+from steadyboost.ensemble.validation import (
     check_labels,
     check_table,
     check_weights,

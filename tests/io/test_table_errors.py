@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from steadyboost.tables import TableError, read_table
+from steadyboost.io import TableError, read_table
 
 PLAIN = "a,b,y\n1,x,u\n2,y,v\n"
 

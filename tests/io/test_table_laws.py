@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from steadyboost.tables import TableError, read_table
+from steadyboost.io import TableError, read_table
 
 GAPS = {"", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL"}
 NUMBERS = [

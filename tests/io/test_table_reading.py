@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import issparse
 
-from steadyboost.tables import TableError, read_table
+from steadyboost.io import TableError, read_table
 
 PETS = """weight, fur ,legs,tame,born,pet
 4.2,short,4,true,2020-01-01,cat

@@ -9,7 +9,7 @@ import pytest
 ROWS = 200_000
 MEASURE = """
 import resource
-from steadyboost.tables import read_table
+from steadyboost.io import read_table
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 open("small.csv", "w").write("a,color,y\\n1.5,red,u\\n2.5,blue,v\\n")

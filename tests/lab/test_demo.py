@@ -14,10 +14,11 @@ from sklearn.base import clone
 from sklearn.datasets import load_wine
 
 import steadyboost
-from steadyboost import BoostingClassifier, demo
+from steadyboost import BoostingClassifier
+from steadyboost.lab import demo
 from steadyboost.plots.svg import Line, error_chart, spread
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
 
 

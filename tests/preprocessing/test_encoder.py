@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.tree_cases import unpack
 
-from steadyboost.learners import prepare as module
-from steadyboost.learners.prepare import Binner, Encoder, as_frame, categorical_mask
+from steadyboost.preprocessing import encoder as module
+from steadyboost.preprocessing.encoder import Binner, Encoder, as_frame, categorical_mask
 from steadyboost.trees.sums import Sums
 from steadyboost.trees.tree import Growth, grow_tree
 

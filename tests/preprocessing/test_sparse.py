@@ -6,10 +6,10 @@ from reference.sparse_cases import FORMS, table
 from reference.tree_cases import unpack
 from scipy import sparse
 
-from steadyboost.learners import prepare
 from steadyboost.learners.base import Data
-from steadyboost.learners.prepare import Binner, Encoder, categorical_mask
-from steadyboost.learners.sparse import by_rows, compress, dense_blocks
+from steadyboost.preprocessing import encoder as prepare
+from steadyboost.preprocessing.encoder import Binner, Encoder, categorical_mask
+from steadyboost.preprocessing.sparse import by_rows, compress, dense_blocks
 from steadyboost.trees.sparse_kernels import column_of
 
 X = table(np.random.default_rng(0), gaps=0.05)
@@ -133,7 +133,7 @@ def test_what_a_learner_sees_can_be_told_apart():
 
 @pytest.mark.parametrize("n_numbers", [1, 50, 10**6])
 def test_blocks_have_all_rows_of_the_columns(n_numbers, monkeypatch):
-    monkeypatch.setattr("steadyboost.learners.sparse.BLOCK_NUMBERS", n_numbers)
+    monkeypatch.setattr("steadyboost.preprocessing.sparse.BLOCK_NUMBERS", n_numbers)
     chosen = np.array([2, 5])
     blocks = list(dense_blocks(sparse.csc_array(X), chosen))
     assert len(blocks) == {1: 200, 50: 8, 10**6: 1}[n_numbers]

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 from steadyboost.trees.crew import CALL, Crew, serve, shared_loop
 from steadyboost.trees.jit import standing
 

@@ -20,7 +20,7 @@ from reference.tree_cases import (
 )
 
 from steadyboost import AdaBoostM2Classifier, SAMMEClassifier, Tree
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 from steadyboost.trees import adding, large, tree
 from steadyboost.trees.crew import Crew
 from steadyboost.trees.sums import Space, Sums
@@ -143,7 +143,7 @@ X, Y = problem(n=400, k=4)
 def test_models_are_those_of_one_thread(booster, params, monkeypatch):
     monkeypatch.setattr("steadyboost.learners.tree.MANY_WORDS", 0)
     monkeypatch.setattr("steadyboost.learners.tree.CELLS_PER_WORD", np.inf)
-    monkeypatch.setattr("steadyboost.core.rows.BLOCK_ROWS", 50)
+    monkeypatch.setattr("steadyboost.ensemble.training_state.BLOCK_ROWS", 50)
 
     def fitted(n_jobs):
         model = booster(estimator=Tree(), n_estimators=20, random_state=0, n_jobs=n_jobs)

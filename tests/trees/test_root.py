@@ -9,7 +9,7 @@ from reference.histograms import by_numpy
 from reference.tree_cases import assert_identical, pack, random_columns, related_labels
 
 from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners import tree as learner
 from steadyboost.trees.crew import Crew
 from steadyboost.trees.root import RootSums

@@ -16,8 +16,8 @@ Examples
 array([0, 0, 0])
 """
 
-from steadyboost.dask.fit import fit
-from steadyboost.dask.lazy import lazily
-from steadyboost.dask.reading import connected, read_parquet
+from steadyboost.distributed.fit import fit
+from steadyboost.distributed.prediction import lazily
+from steadyboost.distributed.reading import connected, read_parquet
 
 __all__ = ["connected", "fit", "lazily", "read_parquet"]

@@ -10,9 +10,9 @@ from dask.delayed import Delayed
 from dask.utils import parse_timedelta
 from distributed import Client, get_worker
 
-from steadyboost.dask.member import Member
-from steadyboost.dask.tables import Piece
-from steadyboost.dask.team import Lost
+from steadyboost.distributed.coordinator import Lost
+from steadyboost.distributed.preprocessing import Piece
+from steadyboost.distributed.worker import Member
 
 GLANCE = 1.0  # seconds after which one looks whether a worker that does not answer is still there
 PARTING = 10.0  # seconds that a scheduler may take to notice that a worker is lost

@@ -12,7 +12,7 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 
 Key = tuple[int, ...]  # of a strand: its number among those side by side, after its parent's key
 

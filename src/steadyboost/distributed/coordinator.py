@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 import cloudpickle
 
-from steadyboost.dask.member import DONE, FAILED
-from steadyboost.dask.strands import Key, Meeting
+from steadyboost.distributed.collectives import Key, Meeting
+from steadyboost.distributed.worker import DONE, FAILED
 
 
 class Lost(Exception):

@@ -9,17 +9,11 @@ from dask.delayed import Delayed
 from distributed import default_client
 from sklearn.utils.validation import validate_data
 
-from steadyboost.core.callbacks import default_callbacks
-from steadyboost.core.history import History
-from steadyboost.core.inputs import Sample, seed_from, set_aside
-from steadyboost.core.loop import Seeds
-from steadyboost.core.sklearn_callbacks import SklearnCallbacks
-from steadyboost.core.workers import Workers
-from steadyboost.dask import member
-from steadyboost.dask.crews import Abroad, Here
-from steadyboost.dask.parts import Part, Table, merged, table_of
-from steadyboost.dask.run import FarBoosting, FarRows, for_travel
-from steadyboost.dask.tables import (
+from steadyboost.distributed import worker as member
+from steadyboost.distributed.backends import Abroad, Here
+from steadyboost.distributed.coordinator import Team
+from steadyboost.distributed.partitions import Part, Table, merged, table_of
+from steadyboost.distributed.preprocessing import (
     Cut,
     Labels,
     all_labels,
@@ -31,11 +25,17 @@ from steadyboost.dask.tables import (
     piece_of,
     weights_of_classes,
 )
-from steadyboost.dask.team import Team
-from steadyboost.learners.prepare import categorical_mask
+from steadyboost.distributed.remote import FarBoosting, FarRows, for_travel
+from steadyboost.ensemble.callbacks import default_callbacks
+from steadyboost.ensemble.history import History
+from steadyboost.ensemble.loop import Seeds
+from steadyboost.ensemble.sklearn_callbacks import SklearnCallbacks
+from steadyboost.ensemble.validation import Sample, seed_from, set_aside
+from steadyboost.ensemble.workers import Workers
+from steadyboost.preprocessing.encoder import categorical_mask
 
 if TYPE_CHECKING:
-    from steadyboost.core.estimator import BoostingClassifier
+    from steadyboost.ensemble.estimator import BoostingClassifier
 
 
 def fit(

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
-from steadyboost.dask.parts import empty_like, promised
+from steadyboost.distributed.partitions import empty_like, promised
 
 
 def lazily(model: Any, method: str, X: Any, *arguments: Any, **options: Any) -> da.Array:

@@ -10,7 +10,8 @@ from scipy.sparse import issparse
 from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
-from steadyboost.core.inputs import (
+from steadyboost.distributed.quantile_sketch import Summary
+from steadyboost.ensemble.validation import (
     Sample,
     check_class_weights,
     check_labels,
@@ -18,8 +19,7 @@ from steadyboost.core.inputs import (
     take_rows,
     without_weightless,
 )
-from steadyboost.dask.quantiles import Summary
-from steadyboost.learners.prepare import (
+from steadyboost.preprocessing.encoder import (
     Binner,
     Encoder,
     count_values,
@@ -28,12 +28,12 @@ from steadyboost.learners.prepare import (
     numeric_column,
     raw_column,
 )
-from steadyboost.learners.sparse import compress
+from steadyboost.preprocessing.sparse import compress
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.binning import MAX_BINS
 
 if TYPE_CHECKING:
-    from steadyboost.core.estimator import BoostingClassifier
+    from steadyboost.ensemble.estimator import BoostingClassifier
 
 
 class Look(NamedTuple):

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.core.loop import Boosting
-from steadyboost.core.rows import Rows
-from steadyboost.dask import member
-from steadyboost.dask.team import Team
+from steadyboost.distributed import worker as member
+from steadyboost.distributed.coordinator import Team
+from steadyboost.ensemble.loop import Boosting
+from steadyboost.ensemble.training_state import Rows
 
 
 def labels(run: Boosting, rows: Rows) -> np.ndarray:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 import numpy as np
 
-from steadyboost.core.inputs import take_rows
-from steadyboost.core.loop import Boosting, Seeds
-from steadyboost.core.rows import Rows, digest
-from steadyboost.dask.strands import Spread, Strands
-from steadyboost.dask.tables import Piece
+from steadyboost.distributed.collectives import Spread, Strands
+from steadyboost.distributed.preprocessing import Piece
+from steadyboost.ensemble.loop import Boosting, Seeds
+from steadyboost.ensemble.training_state import Rows, digest
+from steadyboost.ensemble.validation import take_rows
 from steadyboost.learners.base import Data, Pieces
 
 if TYPE_CHECKING:
-    from steadyboost.core.estimator import BoostingClassifier
-    from steadyboost.core.stages import Stage
+    from steadyboost.ensemble.estimator import BoostingClassifier
+    from steadyboost.ensemble.stages import Stage
 
 MEET, DONE, FAILED = "meet", "done", "failed"
 

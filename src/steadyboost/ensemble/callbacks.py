@@ -18,7 +18,7 @@ from rich.progress import (
 )
 
 if TYPE_CHECKING:
-    from steadyboost.core.loop import Boosting
+    from steadyboost.ensemble.loop import Boosting
 
 Metric = Callable[[np.ndarray, np.ndarray], float]
 

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from steadyboost.core.callbacks import Callback
-from steadyboost.core.loop import Seeds
-from steadyboost.core.model_reader import read_model
-from steadyboost.core.model_values import encode
-from steadyboost.core.model_writer import fitted_attributes, writable_params, write_model
+from steadyboost.ensemble.callbacks import Callback
+from steadyboost.ensemble.loop import Seeds
+from steadyboost.ensemble.model_io.reader import read_model
+from steadyboost.ensemble.model_io.values import encode
+from steadyboost.ensemble.model_io.writer import fitted_attributes, writable_params, write_model
 
 if TYPE_CHECKING:
-    from steadyboost.core.estimator import BoostingClassifier
-    from steadyboost.core.loop import Boosting
-    from steadyboost.core.stages import Stage
+    from steadyboost.ensemble.estimator import BoostingClassifier
+    from steadyboost.ensemble.loop import Boosting
+    from steadyboost.ensemble.stages import Stage
 
 FREE = {
     "n_estimators",

@@ -12,8 +12,8 @@ def is_dask(X: Any) -> bool:
 
 
 def dask_room() -> Any:
-    """:mod:`steadyboost.dask`, which knows the core, as the core does not know it."""
-    return import_module("steadyboost.dask")
+    """:mod:`steadyboost.distributed`, which knows the core, as the core does not know it."""
+    return import_module("steadyboost.distributed")
 
 
 def lazily(method: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.core.rows import Block, Rows
+from steadyboost.ensemble.training_state import Block, Rows
 
 
 class Left(NamedTuple):

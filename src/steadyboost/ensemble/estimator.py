@@ -10,12 +10,19 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
-from steadyboost.core.callbacks import Callback, default_callbacks
-from steadyboost.core.collections import dask_room, is_dask
-from steadyboost.core.docs import with_shared_parameters
-from steadyboost.core.fitted import FittedBooster
-from steadyboost.core.history import History
-from steadyboost.core.inputs import (
+from steadyboost.ensemble.callbacks import Callback, default_callbacks
+from steadyboost.ensemble.collections import dask_room, is_dask
+from steadyboost.ensemble.docs import with_shared_parameters
+from steadyboost.ensemble.history import History
+from steadyboost.ensemble.loop import Boosting, Seeds
+from steadyboost.ensemble.prediction import FittedBooster
+from steadyboost.ensemble.sklearn_callbacks import (
+    CallbackSupportMixin,
+    SklearnCallbacks,
+    with_callbacks,
+)
+from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.validation import (
     Sample,
     check_labels,
     check_table,
@@ -26,18 +33,11 @@ from steadyboost.core.inputs import (
     with_class_weight,
     without_weightless,
 )
-from steadyboost.core.loop import Boosting, Seeds
-from steadyboost.core.rows import Rows
-from steadyboost.core.sklearn_callbacks import (
-    CallbackSupportMixin,
-    SklearnCallbacks,
-    with_callbacks,
-)
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Learner
 from steadyboost.learners.foreign import ForeignLearner
-from steadyboost.learners.prepare import Binner, Encoder, categorical_mask
 from steadyboost.learners.tree import Tree
+from steadyboost.preprocessing.encoder import Binner, Encoder, categorical_mask
 
 
 def _full_signature(cls: Any) -> Signature:
@@ -52,9 +52,10 @@ def _full_signature(cls: Any) -> Signature:
 
 
 class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, BaseEstimator):
-    """Base of all boosters: the hooks of :class:`~steadyboost.core.hooks.Hooks`, made an estimator.
+    """Base of all boosters: an estimator with the hooks of a booster.
 
-    The loop, trees, validation, stopping, progress and persistence are here and below, once.
+    The hooks are those of :class:`~steadyboost.ensemble.hooks.Hooks`. The loop, trees,
+    validation, stopping, progress and persistence are here and below, once.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -8,7 +8,7 @@ that is replayed does the same in the same rounds.
 
 import numpy as np
 
-from steadyboost.core.scores import own_score
+from steadyboost.ensemble.scores import own_score
 from steadyboost.trees.jit import kernel
 
 RANGE = 300.0  # how far exponents may drift

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
-from steadyboost.core.rows import Block, Rows
-from steadyboost.core.scores import add_votes, softmax
+from steadyboost.ensemble.scores import add_votes, softmax
+from steadyboost.ensemble.training_state import Block, Rows
 from steadyboost.learners.base import Learner, Question
 from steadyboost.trees.tree import GrownTree
 
 if TYPE_CHECKING:
-    from steadyboost.core.loop import Boosting, Round
-    from steadyboost.core.stages import Stage
+    from steadyboost.ensemble.loop import Boosting, Round
+    from steadyboost.ensemble.stages import Stage
 
 LogWeights = TypeVar("LogWeights", bound=Callable[..., np.ndarray])
 

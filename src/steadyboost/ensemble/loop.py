@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from steadyboost.core.history import History
-from steadyboost.core.rounds import Round, Seeds
-from steadyboost.core.rows import Block, Late, Rows
-from steadyboost.core.scores import PERFECT, weighted_errors, worth
-from steadyboost.core.stages import Stage
+from steadyboost.ensemble.history import History
+from steadyboost.ensemble.rounds import Round, Seeds
+from steadyboost.ensemble.scores import PERFECT, weighted_errors, worth
+from steadyboost.ensemble.stages import Stage
+from steadyboost.ensemble.training_state import Block, Late, Rows
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.many import stacked
 from steadyboost.trees.sharded import add_up
 
 if TYPE_CHECKING:
-    from steadyboost.core.callbacks import Callback
-    from steadyboost.core.estimator import BoostingClassifier
+    from steadyboost.ensemble.callbacks import Callback
+    from steadyboost.ensemble.estimator import BoostingClassifier
 
 
 def mean_info(asked: Sequence["Asked"]) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """All stages of an ensemble, added to the scores of new rows.
 
 Where every stage is a tree, this takes one compiled call, the batched form of
-:meth:`~steadyboost.core.hooks.Hooks.add` for boosters that leave it as it is: the same sums in the
-same order, bit for bit, without Python between stages.
+:meth:`~steadyboost.ensemble.hooks.Hooks.add` for boosters that leave it as it is: the same sums in
+the same order, bit for bit, without Python between stages.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from steadyboost.core.hooks import Hooks
+from steadyboost.ensemble.hooks import Hooks
 from steadyboost.learners.base import Data
 from steadyboost.learners.many import single
 from steadyboost.learners.tree_answer import TreeAnswer
@@ -21,7 +21,7 @@ from steadyboost.trees.prediction import add_trees, scratch_for_places
 from steadyboost.trees.tree import GrownTree
 
 if TYPE_CHECKING:
-    from steadyboost.core.stages import Stage
+    from steadyboost.ensemble.stages import Stage
 
 
 class Stacked(Protocol):

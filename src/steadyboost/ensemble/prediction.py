@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from steadyboost.core.collections import lazily
-from steadyboost.core.costs import check_cost_matrix, min_expected_cost
-from steadyboost.core.history import History
-from steadyboost.core.hooks import Hooks
-from steadyboost.core.inputs import check_table
-from steadyboost.core.stacked import stack
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.collections import lazily
+from steadyboost.ensemble.costs import check_cost_matrix, min_expected_cost
+from steadyboost.ensemble.history import History
+from steadyboost.ensemble.hooks import Hooks
+from steadyboost.ensemble.packed_forest import stack
+from steadyboost.ensemble.validation import check_table
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data
 from steadyboost.learners.foreign import ForeignAnswer
 from steadyboost.learners.many import Answers
-from steadyboost.learners.sparse import by_rows
+from steadyboost.preprocessing.sparse import by_rows
 
 if TYPE_CHECKING:
-    from steadyboost.core.stages import Stage
-    from steadyboost.learners.prepare import Encoder
+    from steadyboost.ensemble.stages import Stage
+    from steadyboost.preprocessing.encoder import Encoder
 
 PREDICT_ROWS = 8192  # rows whose bins and scores stay in the cache over all stages
 
@@ -147,7 +147,9 @@ class FittedBooster(Hooks):
 
     def save(self, path: str | os.PathLike[str], *, overwrite: bool = True) -> None:
         """Write the model to a file that :func:`steadyboost.load` reads; no pickle inside."""
-        from steadyboost.core.model_file import save_model  # it knows all boosters, this does not
+        from steadyboost.ensemble.model_io.file import (
+            save_model,  # it knows all boosters, this does not
+        )
 
         save_model(self, path, overwrite=overwrite)
 

@@ -10,8 +10,8 @@ from enum import IntEnum
 
 import numpy as np
 
-from steadyboost.core.draws import draw_counts
-from steadyboost.core.rows import Rows
+from steadyboost.ensemble.draws import draw_counts
+from steadyboost.ensemble.training_state import Rows
 
 LARGEST = np.iinfo(np.int32).max
 AT_ONCE = 64  # seeds; the same as one by one

@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from steadyboost.core.callbacks import Callback
+from steadyboost.ensemble.callbacks import Callback
 
 if TYPE_CHECKING:
-    from steadyboost.core.loop import Boosting
+    from steadyboost.ensemble.loop import Boosting
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks

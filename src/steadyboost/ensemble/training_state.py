@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.core.inputs import held_out
-from steadyboost.core.raised import RaisedScores
-from steadyboost.core.scores import PERFECT, follow_votes
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.exp_score_cache import RaisedScores
+from steadyboost.ensemble.scores import PERFECT, follow_votes
+from steadyboost.ensemble.validation import held_out
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Pieces, first_of, sums_before
 from steadyboost.trees.crew import Crew
 from steadyboost.trees.sharded import add_up

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steadyboost.core.loop import Boosting, Seeds
-from steadyboost.core.rows import Rows
+from steadyboost.ensemble.loop import Boosting, Seeds
+from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Learner
 
 if TYPE_CHECKING:
-    from steadyboost.core.estimator import BoostingClassifier
+    from steadyboost.ensemble.estimator import BoostingClassifier
 
 RUNGS = (0.125, 0.25, 0.5, 1.0)
 

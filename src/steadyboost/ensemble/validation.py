@@ -16,7 +16,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from steadyboost.learners.prepare import as_frame
+from steadyboost.preprocessing.encoder import as_frame
 
 
 class Sample(NamedTuple):

@@ -1,8 +1,8 @@
 """A few threads for compiled code that releases the interpreter's lock.
 
 Where rows are spread over machines, each machine runs the same loop on rows of its own, and all of
-them meet wherever a number must be that of all rows: see :mod:`steadyboost.dask`. Here, where there
-is one machine, a meeting is a call.
+them meet wherever a number must be that of all rows: see :mod:`steadyboost.distributed`. Here,
+where there is one machine, a meeting is a call.
 """
 
 from collections.abc import Callable, Sequence

@@ -10,10 +10,10 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from steadyboost.tables.columns import NUMBER, TEXT
-from steadyboost.tables.delimited import check_names, open_text
-from steadyboost.tables.errors import TableError
-from steadyboost.tables.frames import from_columns
+from steadyboost.io.columns import NUMBER, TEXT
+from steadyboost.io.delimited import check_names, open_text
+from steadyboost.io.errors import TableError
+from steadyboost.io.frames import from_columns
 
 ATTRIBUTE = re.compile(
     r"""@attribute \s+ (?: '(?P<single>(?:[^'\\]|\\.)*)' | "(?P<double>[^"]*)" | (?P<bare>\S+) )

@@ -8,7 +8,7 @@ from pathlib import Path
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from steadyboost.tables.errors import TableError
+from steadyboost.io.errors import TableError
 
 GAPS = ("", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")  # what stands for no value
 NUMBER, TEXT = "number", "text"

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple, TextIO
 
 import narwhals.stable.v2 as nw
 
-from steadyboost.tables.columns import GAPS
-from steadyboost.tables.errors import TableError
-from steadyboost.tables.frames import backend, first_line
+from steadyboost.io.columns import GAPS
+from steadyboost.io.errors import TableError
+from steadyboost.io.frames import backend, first_line
 
 SEPARATORS = ",;\t|"
 LOOK_AHEAD = 10_000  # rows that usually tell a column's type; if not, all are looked at

@@ -6,8 +6,8 @@ class TableError(ValueError):
 
     Examples
     --------
-    >>> from steadyboost.tables import TableError, read_table
+    >>> from steadyboost.io import TableError, read_table
     >>> read_table("nowhere.csv")
     Traceback (most recent call last):
-    steadyboost.tables.errors.TableError: nowhere.csv: there is no such file.
+    steadyboost.io.errors.TableError: nowhere.csv: there is no such file.
     """

@@ -8,7 +8,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 
-from steadyboost.tables.columns import doubts_about, missing_in
+from steadyboost.io.columns import doubts_about, missing_in
 from steadyboost.trees.binning import MAX_BINS
 
 

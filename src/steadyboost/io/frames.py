@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 
-from steadyboost.tables.errors import TableError
+from steadyboost.io.errors import TableError
 
 REMEDY = "pip install 'steadyboost[tables]'"
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from steadyboost.tables.columns import is_number
-from steadyboost.tables.errors import TableError
+from steadyboost.io.columns import is_number
+from steadyboost.io.errors import TableError
 
 WHOLE = re.compile(r"[+-]?(0|[1-9][0-9]{0,15})(\.0*)?")  # 007 is a name
 

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
 
-from steadyboost.tables.columns import is_number
-from steadyboost.tables.delimited import open_text
-from steadyboost.tables.errors import TableError
+from steadyboost.io.columns import is_number
+from steadyboost.io.delimited import open_text
+from steadyboost.io.errors import TableError
 
 
 def read_libsvm(path: Path, n_features: int | None) -> tuple[csr_matrix, np.ndarray]:

@@ -11,14 +11,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import issparse
 
-from steadyboost.tables.arff import read_arff
-from steadyboost.tables.columns import NUMBER, TEXT, typed
-from steadyboost.tables.delimited import check_names, read_header, read_rows
-from steadyboost.tables.errors import TableError
-from steadyboost.tables.found import Found, look_at
-from steadyboost.tables.frames import parquet_names, read_parquet
-from steadyboost.tables.libsvm import read_libsvm
-from steadyboost.tables.wanted import Wanted
+from steadyboost.io.arff import read_arff
+from steadyboost.io.columns import NUMBER, TEXT, typed
+from steadyboost.io.delimited import check_names, read_header, read_rows
+from steadyboost.io.errors import TableError
+from steadyboost.io.found import Found, look_at
+from steadyboost.io.frames import parquet_names, read_parquet
+from steadyboost.io.libsvm import read_libsvm
+from steadyboost.io.wanted import Wanted
 
 SEPARATORS = {".csv": None, ".txt": None, ".data": None, ".tsv": "\t", ".tab": "\t"}
 LIBSVM = (".libsvm", ".svm", ".svmlight")

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from steadyboost.tables.columns import NUMBER, TEXT
-from steadyboost.tables.errors import TableError
+from steadyboost.io.columns import NUMBER, TEXT
+from steadyboost.io.errors import TableError
 
 
 @dataclass(frozen=True)

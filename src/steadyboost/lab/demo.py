@@ -21,8 +21,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import get_tags
 
 import steadyboost
-from steadyboost.core.callbacks import Callback
-from steadyboost.core.estimator import BoostingClassifier
+from steadyboost.ensemble.callbacks import Callback
+from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.learners.tree import Tree
 from steadyboost.noise import corrupt
 from steadyboost.plots.svg import Line, error_chart
@@ -141,7 +141,7 @@ def compiling_ahead(noise: float, seed: int) -> Iterator[None]:
     Compiled code is kept on disk, so that what one process has compiled the other only loads; one
     process cannot compile two functions at once.
     """
-    code = f"from steadyboost.demo import warm_all; warm_all({noise!r}, {seed!r})"
+    code = f"from steadyboost.lab.demo import warm_all; warm_all({noise!r}, {seed!r})"
     command, silent = [sys.executable, "-c", code], subprocess.DEVNULL
     with subprocess.Popen(command, stdout=silent, stderr=silent) as process:
         try:

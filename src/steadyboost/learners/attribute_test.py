@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.tree_answer import TreeAnswer, answer_by
-from steadyboost.trees.attribute_test import grow_test
+from steadyboost.trees.rules.attribute_test import grow_test
 from steadyboost.trees.sums import Sums
 
 

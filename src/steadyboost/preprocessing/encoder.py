@@ -10,7 +10,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import issparse
 
-from steadyboost.learners.sparse import bin_sparse, compress
+from steadyboost.preprocessing.sparse import bin_sparse, compress
 from steadyboost.trees.binned import Binned, BinnedRows
 from steadyboost.trees.binning import MAX_BINS, assign_bins, find_cuts, padded
 from steadyboost.trees.sharded import Run, one_by_one

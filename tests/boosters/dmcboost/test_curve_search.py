@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
-from steadyboost.trees import curve_search
-from steadyboost.trees.curve_search import best_of_curve
-from steadyboost.trees.linesearch import choose_interval, error_curve, merging_width, stand_all
+from steadyboost.boosters.dmcboost import curve_search
+from steadyboost.boosters.dmcboost.curve_search import best_of_curve
+from steadyboost.boosters.dmcboost.linesearch import (
+    choose_interval,
+    error_curve,
+    merging_width,
+    stand_all,
+)
 from steadyboost.trees.sharded import one_by_one
 from steadyboost.trees.sums import parts
 

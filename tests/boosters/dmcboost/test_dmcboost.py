@@ -10,9 +10,9 @@ from reference.tree_cases import columns_of
 from sklearn.exceptions import ConvergenceWarning
 
 from steadyboost import DMCBoostClassifier, Tree
-from steadyboost.core.direct_tuning import bottom_mass
-from steadyboost.core.rows import Rows
-from steadyboost.core.workers import Workers
+from steadyboost.boosters.dmcboost.tuning import bottom_mass
+from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.workers import Workers
 from steadyboost.linesearch import bottom_margin
 
 

@@ -9,9 +9,9 @@ from reference.tree_cases import unpack
 from sklearn.datasets import load_digits, load_wine
 
 from steadyboost import DMCBoostClassifier
-from steadyboost.datasets import load
-from steadyboost.trees import margin_judge
-from steadyboost.trees.margin_judge import MarginJudge
+from steadyboost.boosters.dmcboost import margin_judge
+from steadyboost.boosters.dmcboost.margin_judge import MarginJudge
+from steadyboost.lab.datasets import load
 
 SEARCHED = 128  # cuts with their labels that are searched at each step, as of 1024 rows
 needs_folder = pytest.mark.skipif(

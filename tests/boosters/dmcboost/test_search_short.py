@@ -6,14 +6,14 @@ from reference import tree as trees
 from reference.tree_cases import pack
 from sklearn.datasets import load_digits
 
-from steadyboost.trees import error_judge, margin_judge
-from steadyboost.trees.error_judge import ErrorJudge
-from steadyboost.trees.linesearch import choose_interval, error_curve
-from steadyboost.trees.margin_judge import MarginJudge
-from steadyboost.trees.margin_search import margin_lines
-from steadyboost.trees.search_tree import search_tree
-from steadyboost.trees.standing import Sample, Standing
-from steadyboost.trees.step_search import find_step
+from steadyboost.boosters.dmcboost import error_judge, margin_judge
+from steadyboost.boosters.dmcboost.error_judge import ErrorJudge
+from steadyboost.boosters.dmcboost.linesearch import choose_interval, error_curve
+from steadyboost.boosters.dmcboost.margin_judge import MarginJudge
+from steadyboost.boosters.dmcboost.margin_search import margin_lines
+from steadyboost.boosters.dmcboost.search_tree import search_tree
+from steadyboost.boosters.dmcboost.standing import Sample, Standing
+from steadyboost.boosters.dmcboost.step_search import find_step
 
 ROUNDS, PIXELS = 8, (10, 21, 33, 42, 60)
 

@@ -7,13 +7,13 @@ from reference import linesearch as searches
 from reference import tree as trees
 from reference.tree_cases import pack
 
-from steadyboost.trees import error_judge
-from steadyboost.trees import standing as standing_module
-from steadyboost.trees.error_judge import ErrorJudge
-from steadyboost.trees.linesearch import whole_weights
-from steadyboost.trees.margin_judge import MarginJudge
-from steadyboost.trees.search_tree import search_tree
-from steadyboost.trees.standing import Sample, Standing
+from steadyboost.boosters.dmcboost import error_judge
+from steadyboost.boosters.dmcboost import standing as standing_module
+from steadyboost.boosters.dmcboost.error_judge import ErrorJudge
+from steadyboost.boosters.dmcboost.linesearch import whole_weights
+from steadyboost.boosters.dmcboost.margin_judge import MarginJudge
+from steadyboost.boosters.dmcboost.search_tree import search_tree
+from steadyboost.boosters.dmcboost.standing import Sample, Standing
 
 LIMITS = {"depth first": (2, None), "best first": (3, 4), "stump": (1, None)}
 each_limit = pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS.keys())

@@ -17,11 +17,11 @@ from steadyboost import (
     WeightBoostClassifier,
     WeightDecayClassifier,
 )
-from steadyboost.core import rows as rows_module
-from steadyboost.core.binary import against
-from steadyboost.core.callbacks import Callback
-from steadyboost.core.checkpoint import Checkpoint
-from steadyboost.core.loop import Boosting
+from steadyboost.boosters.families.binary import against
+from steadyboost.ensemble import training_state as rows_module
+from steadyboost.ensemble.callbacks import Callback
+from steadyboost.ensemble.checkpoint import Checkpoint
+from steadyboost.ensemble.loop import Boosting
 
 BOOSTERS = {
     "AdaBoost": (AdaBoostClassifier, {}),

@@ -16,13 +16,13 @@ from steadyboost import (
     Stump,
     Tree,
 )
-from steadyboost.core import raised as raised_module
-from steadyboost.core import rows as rows_module
-from steadyboost.core.colorings import cut_value, random_coloring
-from steadyboost.core.pairs import Pairs
-from steadyboost.core.rows import Rows
-from steadyboost.core.scores import add_votes
-from steadyboost.core.workers import Workers
+from steadyboost.boosters.families.pairs import Pairs
+from steadyboost.ensemble import exp_score_cache as raised_module
+from steadyboost.ensemble import training_state as rows_module
+from steadyboost.ensemble.codes.colorings import cut_value, random_coloring
+from steadyboost.ensemble.scores import add_votes
+from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data
 
 LAMBDAS = (0.0, 0.1, 1.0, 3.0)

@@ -7,7 +7,7 @@ from reference.martiboost import martiboost, masses, random_path, right_mass
 from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost import MartiBoostClassifier, SAMMEClassifier, Stump, Tree
-from steadyboost.datasets import make_long_servedio
+from steadyboost.lab.datasets import make_long_servedio
 
 
 class OneByOne(Tree):
@@ -146,9 +146,9 @@ def test_nodes_that_are_trained_at_once_are_those_of_one_by_one(learner, resampl
 def test_little_room_and_many_blocks_change_nothing(monkeypatch):
     X, y = problem(k=2)
     whole = make(MartiBoostClassifier, n_estimators=12).fit(X, y)
-    monkeypatch.setattr("steadyboost.core.program.WORK", 500)
+    monkeypatch.setattr("steadyboost.boosters.martiboost.program.WORK", 500)
     assert_same_model(whole, make(MartiBoostClassifier, n_estimators=12).fit(X, y), X)
-    monkeypatch.setattr("steadyboost.core.rows.BLOCK_ROWS", 50)
+    monkeypatch.setattr("steadyboost.ensemble.training_state.BLOCK_ROWS", 50)
     blocks = make(MartiBoostClassifier, n_estimators=12).fit(X, y)
     np.testing.assert_allclose(blocks.predict_proba(X), whole.predict_proba(X), rtol=1e-8)
 

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from steadyboost import MartiBoostClassifier, ModelFileError, Stump, Tree, load
 from steadyboost.callbacks import Callback
-from steadyboost.core.checkpoint import Checkpoint
+from steadyboost.ensemble.checkpoint import Checkpoint
 
 ROWS, LABELS = np.arange(8.0)[:, None], np.array([1, 1, 1, 1, 0, 0, 0, 0])
 INVERSE = 1 - LABELS

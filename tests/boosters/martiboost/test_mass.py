@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steadyboost.core.mass import ABSENT, push, routes_of
+from steadyboost.boosters.martiboost.mass import ABSENT, push, routes_of
 
 BOTH = np.array([[0.3, 0.2]])
 MISTAKES = st.floats(0, 0.5)

@@ -8,11 +8,11 @@ from sklearn.datasets import make_multilabel_classification
 from sklearn.linear_model import LogisticRegression
 
 from steadyboost import SoftmaxBoostClassifier, Stump, Tree
-from steadyboost.core.rounds import Draw, Round, Seeds
-from steadyboost.core.rows import Rows
-from steadyboost.core.soft_risk import SoftRisk
-from steadyboost.core.workers import Workers
-from steadyboost.datasets import make_long_servedio
+from steadyboost.boosters.softmax_boost.soft_risk import SoftRisk
+from steadyboost.ensemble.rounds import Draw, Round, Seeds
+from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.workers import Workers
+from steadyboost.lab.datasets import make_long_servedio
 from steadyboost.learners.base import Data
 
 X, y = problem(n=90)

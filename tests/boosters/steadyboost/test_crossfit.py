@@ -8,10 +8,16 @@ from reference.random_tree import shares_with_size
 from scipy.sparse import csr_array
 
 from steadyboost import SteadyBoostClassifier
-from steadyboost.core.crossfit import N_FORESTS, Shape, _varied, deal_folds, trees_of
-from steadyboost.core.rounds import Draw
-from steadyboost.core.stacked import StackedLeaves, stack
-from steadyboost.learners.prepare import Binner
+from steadyboost.boosters.steadyboost.crossfit import (
+    N_FORESTS,
+    Shape,
+    _varied,
+    deal_folds,
+    trees_of,
+)
+from steadyboost.ensemble.packed_forest import StackedLeaves, stack
+from steadyboost.ensemble.rounds import Draw
+from steadyboost.preprocessing.encoder import Binner
 
 
 class Keeping(SteadyBoostClassifier):
@@ -73,7 +79,7 @@ def test_a_rows_label_does_not_change_what_is_said_of_it():
         of_row = np.empty(len(y), dtype=np.int64)
         for number, held in enumerate(folds):
             of_row[held] = number
-        patch.setattr("steadyboost.core.crossfit.deal_folds", lambda *_: of_row)
+        patch.setattr("steadyboost.boosters.steadyboost.crossfit.deal_folds", lambda *_: of_row)
         patch.setattr(Keeping, "tune", lambda self, *_: setattr(self, "_start", model._start))
         again, _, _ = fitted(n_estimators=4, robustness=0.1, y=other)
     one, two = (m.members.folds[keep].scores[row] for m in (model, again))
@@ -158,7 +164,7 @@ def test_a_few_rows_are_enough(n):
 
 def test_large_trees_have_larger_leaves(monkeypatch):
     """Beyond a number of leaves, sizes count in multiples of the least one."""
-    monkeypatch.setattr("steadyboost.core.forests.MOST_LEAVES", 30)
+    monkeypatch.setattr("steadyboost.boosters.steadyboost.forests.MOST_LEAVES", 30)
     model, X, y = fitted(n_estimators=3)
     np.testing.assert_array_equal(model.leaf_sizes_ % 5, 0)
     np.testing.assert_allclose(model.unseen, unseen_by_hand(model, X, y), rtol=0, atol=1e-12)

@@ -6,7 +6,7 @@ import io
 import numpy as np
 import pytest
 
-from steadyboost.core.label_table import SHOWN, LabelTable
+from steadyboost.boosters.steadyboost.label_table import SHOWN, LabelTable
 
 GIVEN = np.array(["cat", "dog", "cat", "a, b", "dog"])
 SUGGESTED = np.array(["dog", "dog", "cat", "cat", "cat"])

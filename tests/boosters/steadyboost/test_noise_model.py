@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import approx_fprime
 
-from steadyboost.core.noise_model import (
+from steadyboost.boosters.steadyboost.noise_model import (
     USUAL_WEIGHT,
     NoiseModel,
     cost,

@@ -8,8 +8,8 @@ from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from steadyboost import SteadyBoostClassifier, load
-from steadyboost.core.callbacks import Callback
-from steadyboost.core.forests import USUAL_SIZES
+from steadyboost.boosters.steadyboost.forests import USUAL_SIZES
+from steadyboost.ensemble.callbacks import Callback
 from steadyboost.noise import corrupt
 
 ROUNDS = 40

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steadyboost.core.factors import LARGEST, Exponential, Given, InversePolynomial
+from steadyboost.boosters.weightboost.factors import LARGEST, Exponential, Given, InversePolynomial
 
 
 def hyperbola(u):

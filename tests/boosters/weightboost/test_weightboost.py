@@ -7,9 +7,9 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 
 from steadyboost import AdaBoostClassifier, Stump, Tree, WeightBoostClassifier
 from steadyboost.bounds import weightboost_bound
-from steadyboost.core.inputs import split_off
-from steadyboost.core.model_file import ModelFileError
-from steadyboost.datasets import make_long_servedio
+from steadyboost.ensemble.model_io.file import ModelFileError
+from steadyboost.ensemble.validation import split_off
+from steadyboost.lab.datasets import make_long_servedio
 
 
 def iris_of_two():

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steadyboost.core import codes as module
-from steadyboost.core.codes import (
+from steadyboost.ensemble.codes import codes as module
+from steadyboost.ensemble.codes.codes import (
     balanced_code,
     bch_generator,
     bch_like_code,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steadyboost.core import colorings as module
-from steadyboost.core.colorings import (
+from steadyboost.ensemble.codes import colorings as module
+from steadyboost.ensemble.codes.colorings import (
     balanced_coloring,
     coloring_rule,
     cut_value,
@@ -18,7 +18,7 @@ from steadyboost.core.colorings import (
     random_coloring,
 )
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 from reference.maxcut import (
     affinity_by_definition,
     cut_by_definition,

@@ -20,10 +20,10 @@ from steadyboost import (
     Stump,
     Tree,
 )
-from steadyboost.core.callbacks import Monitor
-from steadyboost.core.model_answers import register_answer
-from steadyboost.core.model_checks import need
-from steadyboost.core.model_file import ModelFileError, load, save_model
+from steadyboost.ensemble.callbacks import Monitor
+from steadyboost.ensemble.model_io.answers import register_answer
+from steadyboost.ensemble.model_io.checks import need
+from steadyboost.ensemble.model_io.file import ModelFileError, load, save_model
 
 MODELS = Path(__file__).parent / "models"
 OUR_LEARNERS = [item for item in PUBLIC if hasattr(item, "answer")]

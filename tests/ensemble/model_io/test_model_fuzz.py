@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from model_files import KINDS, each_kind, pack, sound_file, unpack
 
-from steadyboost.core.model_file import ModelFileError, load
+from steadyboost.ensemble.model_io.file import ModelFileError, load
 
 N_MUTATIONS = 400  # of each sort, of each model
 NASTY = [None, True, -1, 0, 1, 2, 5, 255, 2**31, 2**64, 10**400, -0.5, 1e308, "", "x", "Tree"]

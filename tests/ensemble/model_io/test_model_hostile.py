@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from model_files import each_kind, edited, error_of, pack, sound_file, unpack
 
-from steadyboost.core.model_checks import ModelFileError, check_branches, check_tree
+from steadyboost.ensemble.model_io.checks import ModelFileError, check_branches, check_tree
 
 
 @each_kind

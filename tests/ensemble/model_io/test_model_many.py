@@ -18,7 +18,7 @@ from steadyboost import (
     WeightBoostClassifier,
     WeightDecayClassifier,
 )
-from steadyboost.core.model_file import load, save_model
+from steadyboost.ensemble.model_io.file import load, save_model
 
 BOOSTERS = [
     AdaBoostClassifier,

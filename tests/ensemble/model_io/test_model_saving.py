@@ -10,7 +10,7 @@ import pytest
 from common import make, problem
 
 from steadyboost import SAMMEClassifier
-from steadyboost.core.model_file import load, save_model
+from steadyboost.ensemble.model_io.file import load, save_model
 
 
 def test_arrays_and_json_only(tmp_path):

@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from threadpoolctl import threadpool_info
 
 from steadyboost import SAMMEClassifier
-from steadyboost.comparison import compare
+from steadyboost.lab.comparison import compare
 
 X, Y = load_iris(return_X_y=True)
 CONSTANT = DummyClassifier(strategy="constant", constant=1)

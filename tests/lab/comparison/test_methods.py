@@ -8,10 +8,10 @@ import pytest
 from scipy.sparse import csr_matrix
 
 import steadyboost
-from steadyboost.comparison import compare, methods
-from steadyboost.comparison.features import Features
-from steadyboost.comparison.methods import choose, known_methods
-from steadyboost.comparison.peers import PEERS
+from steadyboost.lab.comparison import compare, methods
+from steadyboost.lab.comparison.features import Features
+from steadyboost.lab.comparison.methods import choose, known_methods
+from steadyboost.lab.comparison.peers import PEERS
 
 
 def names(wanted):

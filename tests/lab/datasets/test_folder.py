@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from steadyboost.datasets import DatasetNotFound, available, human_labels, load, reuters
+from steadyboost.lab.datasets import DatasetNotFound, available, human_labels, load, reuters
 
 
 @pytest.fixture

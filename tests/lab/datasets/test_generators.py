@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from steadyboost.datasets import (
+from steadyboost.lab.datasets import (
     load,
     make_krkopt,
     make_led,

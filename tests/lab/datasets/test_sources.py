@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 import sklearn.datasets
 
-from steadyboost.datasets import DatasetNotFound, available, load, readers
-from steadyboost.datasets.catalog import CATALOG
+from steadyboost.lab.datasets import DatasetNotFound, available, load, readers
+from steadyboost.lab.datasets.catalog import CATALOG
 
 REAL_FOLDER = os.environ.get("STEADYBOOST_DATA")
 needs_data = pytest.mark.skipif(REAL_FOLDER is None, reason="STEADYBOOST_DATA names no folder")
@@ -224,7 +224,7 @@ class TestAvailable:
 
 def test_import_stays_light():
     code = (
-        "import sys, steadyboost.datasets, steadyboost.noise\n"
+        "import sys, steadyboost.lab.datasets, steadyboost.noise\n"
         "print([m for m in ('pandas', 'sklearn', 'scipy') if m in sys.modules])"
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import tiny
 
-from steadyboost.experiments import docs, reading, report
+from steadyboost.lab.experiments import docs, reading, report
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steadyboost.experiments.report import html_page
+from steadyboost.lab.experiments.report import html_page
 
 MEASURE = """
 const panels = [...page.querySelectorAll(".panels > svg")];

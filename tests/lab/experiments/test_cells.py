@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import tiny
 
-from steadyboost.experiments import cache as cache_module
-from steadyboost.experiments.cache import Cache, default_folder
-from steadyboost.experiments.cells import cells_of, recorded_rounds
-from steadyboost.experiments.plan import with_repeats
+from steadyboost.lab.experiments import cache as cache_module
+from steadyboost.lab.experiments.cache import Cache, default_folder
+from steadyboost.lab.experiments.cells import cells_of, recorded_rounds
+from steadyboost.lab.experiments.plan import with_repeats
 
 
 def keys(experiment):

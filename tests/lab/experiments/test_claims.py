@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import tiny
 
-from steadyboost.experiments.cells import Condition
-from steadyboost.experiments.claims import judge, n_needed
-from steadyboost.experiments.plan import Claim, Quantity
-from steadyboost.experiments.results import Results
+from steadyboost.lab.experiments.cells import Condition
+from steadyboost.lab.experiments.claims import judge, n_needed
+from steadyboost.lab.experiments.plan import Claim, Quantity
+from steadyboost.lab.experiments.results import Results
 
 
 def fake(errors, chosen=None, clock=()):

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from steadyboost import cli
-from steadyboost.experiments.reading import papers
+from steadyboost.lab.experiments.reading import papers
 
 
 @pytest.fixture(autouse=True)
@@ -54,7 +54,7 @@ def test_a_second_run_computes_nothing(made_up_papers, monkeypatch):
     def refuse(*_):
         raise AssertionError("ran again")
 
-    monkeypatch.setattr("steadyboost.experiments.run.run_cells", refuse)
+    monkeypatch.setattr("steadyboost.lab.experiments.run.run_cells", refuse)
     assert call(*args).stdout == first.stdout
     assert isinstance(call(*args, "--fresh").exception, AssertionError)
 
@@ -77,7 +77,7 @@ def test_an_interrupt_keeps_what_was_run(made_up_papers, monkeypatch):
 
     run = ["reproduce", "999/table-1", "--jobs", "1", "--keep", "kept"]
     assert call("reproduce", "999/table-1", "--repeats", "1", "--jobs", "1").exit_code == 0
-    monkeypatch.setattr("steadyboost.experiments.run.run_cells", interrupt)
+    monkeypatch.setattr("steadyboost.lab.experiments.run.run_cells", interrupt)
     assert call(*run).exit_code == 130
     assert Path("kept/999-table-1.jsonl").exists()
 
@@ -124,7 +124,7 @@ def test_an_interrupt_ends_with_130(made_up_papers, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("steadyboost.experiments.run.run_cells", interrupt)
+    monkeypatch.setattr("steadyboost.lab.experiments.run.run_cells", interrupt)
     result = call("reproduce", "999/table-1", "--jobs", "1")
     assert result.exit_code == 130
     assert "12 cells are left" in result.stderr
@@ -135,7 +135,7 @@ def test_runs_that_fail_end_with_1_after_all_is_shown(made_up_papers, monkeypatc
         for cell in cells:
             tell(cell, "OSError: no disk")
 
-    monkeypatch.setattr("steadyboost.experiments.run.run_cells", fail)
+    monkeypatch.setattr("steadyboost.lab.experiments.run.run_cells", fail)
     result = call("reproduce", "999/table-1", "--jobs", "1", "--html", "page.html")
     assert result.exit_code == 1
     assert "failed: OSError: no disk" in result.stdout
@@ -157,7 +157,7 @@ def test_data_lists_every_set(monkeypatch):
 def test_names_in_brackets_are_shown(monkeypatch):
     monkeypatch.delenv("STEADYBOOST_DATA", raising=False)
     monkeypatch.setenv("COLUMNS", "300")
-    monkeypatch.setattr("steadyboost.datasets.readers.common_folder", lambda: None)
+    monkeypatch.setattr("steadyboost.lab.datasets.readers.common_folder", lambda: None)
     words = " ".join(call("data").stdout.split())
     assert "steadyboost[datasets]" in words.replace("│", " ")
 

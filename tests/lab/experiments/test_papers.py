@@ -2,13 +2,13 @@
 
 import pytest
 
-from steadyboost.experiments.cells import cells_of
-from steadyboost.experiments.claims import PrintedReader, count, n_needed
-from steadyboost.experiments.estimators import build, choices, why_unavailable
-from steadyboost.experiments.pictures import KINDS
-from steadyboost.experiments.plan import quick_version
-from steadyboost.experiments.problems import CHANGES, is_known
-from steadyboost.experiments.reading import find, papers
+from steadyboost.lab.experiments.cells import cells_of
+from steadyboost.lab.experiments.claims import PrintedReader, count, n_needed
+from steadyboost.lab.experiments.estimators import build, choices, why_unavailable
+from steadyboost.lab.experiments.pictures import KINDS
+from steadyboost.lab.experiments.plan import quick_version
+from steadyboost.lab.experiments.problems import CHANGES, is_known
+from steadyboost.lab.experiments.reading import find, papers
 
 ALL = [experiment for paper in papers() for experiment in paper.experiments]
 each_experiment = pytest.mark.parametrize("experiment", ALL, ids=lambda e: e.name)

@@ -10,11 +10,11 @@ import time
 import pytest
 import tiny
 
-from steadyboost.experiments import pool, problems
-from steadyboost.experiments.cache import Cache
-from steadyboost.experiments.cells import cells_of
-from steadyboost.experiments.pool import run_cells
-from steadyboost.experiments.run import Session
+from steadyboost.lab.experiments import pool, problems
+from steadyboost.lab.experiments.cache import Cache
+from steadyboost.lab.experiments.cells import cells_of
+from steadyboost.lab.experiments.pool import run_cells
+from steadyboost.lab.experiments.run import Session
 
 
 @pytest.fixture

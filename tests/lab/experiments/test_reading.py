@@ -3,9 +3,9 @@
 import pytest
 import tiny
 
-from steadyboost.experiments.plan import LAST, Point, Printed
-from steadyboost.experiments.printed import parse
-from steadyboost.experiments.reading import read_paper
+from steadyboost.lab.experiments.plan import LAST, Point, Printed
+from steadyboost.lab.experiments.printed import parse
+from steadyboost.lab.experiments.reading import read_paper
 
 
 @pytest.mark.parametrize(

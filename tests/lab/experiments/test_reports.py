@@ -10,12 +10,12 @@ import tiny
 from html_pages import Checker, needs_no_network
 from rich.console import Console
 
-from steadyboost.experiments.docs import markdown_page
-from steadyboost.experiments.pictures import draw
-from steadyboost.experiments.records import as_csv, as_json
-from steadyboost.experiments.report import html_page
-from steadyboost.experiments.results import Results
-from steadyboost.experiments.tables import (
+from steadyboost.lab.experiments.docs import markdown_page
+from steadyboost.lab.experiments.pictures import draw
+from steadyboost.lab.experiments.records import as_csv, as_json
+from steadyboost.lab.experiments.report import html_page
+from steadyboost.lab.experiments.results import Results
+from steadyboost.lab.experiments.tables import (
     make_report,
     remarks,
     terminal_lines,

@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from steadyboost.datasets import DatasetNotFound
-from steadyboost.experiments import splits
-from steadyboost.experiments.problems import (
+from steadyboost.lab.datasets import DatasetNotFound
+from steadyboost.lab.experiments import splits
+from steadyboost.lab.experiments.problems import (
     CHANGES,
     MissingData,
     Problem,
@@ -14,7 +14,7 @@ from steadyboost.experiments.problems import (
     seed_of,
     why_missing,
 )
-from steadyboost.experiments.splits import Rows, draw, hold_out, split_rows
+from steadyboost.lab.experiments.splits import Rows, draw, hold_out, split_rows
 
 WINE = {"set": "wine", "change": {}}
 CLEAN = {"kind": "none", "rate": 0.0}
@@ -127,7 +127,7 @@ def test_a_set_without_its_split_serves_other_protocols(monkeypatch):
             raise DatasetNotFound(name, ["nowhere"], "none")
         return pd.DataFrame({"x": [1, 2, 3]}), pd.Series(list("aab"))
 
-    monkeypatch.setattr("steadyboost.datasets.load", load)
+    monkeypatch.setattr("steadyboost.lab.datasets.load", load)
     problem = load_problem({"set": "letter", "change": {"merge": {"a": "c"}}})
     assert (problem.X.tolist(), problem.n_train) == ([[1], [2], [3]], None)
 

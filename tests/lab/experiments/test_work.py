@@ -5,11 +5,11 @@ import pytest
 import tiny
 
 from steadyboost import SAMMEClassifier, Tree
-from steadyboost.experiments.cells import cells_of
-from steadyboost.experiments.estimators import build, choices, why_unavailable
-from steadyboost.experiments.problems import seed_of
-from steadyboost.experiments.splits import draw
-from steadyboost.experiments.work import at_rounds, run_cell
+from steadyboost.lab.experiments.cells import cells_of
+from steadyboost.lab.experiments.estimators import build, choices, why_unavailable
+from steadyboost.lab.experiments.problems import seed_of
+from steadyboost.lab.experiments.splits import draw
+from steadyboost.lab.experiments.work import at_rounds, run_cell
 
 
 def config(experiment="figure-1", method="SAMME", noise=0.3, **changes):

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from steadyboost.experiments.cache import Cache
-from steadyboost.experiments.plan import quick_version
-from steadyboost.experiments.pool import run_and_save
-from steadyboost.experiments.reading import read_paper
-from steadyboost.experiments.results import gather, obstacles
-from steadyboost.experiments.run import Session
-from steadyboost.experiments.tables import make_report
+from steadyboost.lab.experiments.cache import Cache
+from steadyboost.lab.experiments.plan import quick_version
+from steadyboost.lab.experiments.pool import run_and_save
+from steadyboost.lab.experiments.reading import read_paper
+from steadyboost.lab.experiments.results import gather, obstacles
+from steadyboost.lab.experiments.run import Session
+from steadyboost.lab.experiments.tables import make_report
 
 PAPER = """
 [paper]

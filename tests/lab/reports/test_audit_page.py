@@ -7,7 +7,7 @@ import pytest
 from html_pages import Checker, needs_no_network
 from made_up_reports import MadeUpAudit, features
 
-from steadyboost.reports.audit import MOST_ROWS, audit_page
+from steadyboost.lab.reports.audit import MOST_ROWS, audit_page
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import made_up_reports as made_up
 import pytest
 from html_pages import Checker, needs_no_network
 
-from steadyboost.reports.comparison import comparison_page
+from steadyboost.lab.reports.comparison import comparison_page
 
 
 @pytest.fixture(scope="module")

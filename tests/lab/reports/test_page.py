@@ -2,7 +2,7 @@
 
 from html_pages import Checker, needs_no_network
 
-from steadyboost.reports.page import (
+from steadyboost.lab.reports.page import (
     badge,
     facts,
     figure,
@@ -11,9 +11,9 @@ from steadyboost.reports.page import (
     made_by,
     paragraph,
 )
-from steadyboost.reports.strips import Strip, strips
-from steadyboost.reports.tables import Cell, Column, data_table, heat_table, text
-from steadyboost.reports.values import feature_names, values_of, written
+from steadyboost.lab.reports.strips import Strip, strips
+from steadyboost.lab.reports.tables import Cell, Column, data_table, heat_table, text
+from steadyboost.lab.reports.values import feature_names, values_of, written
 
 COLUMNS = (
     Column("name", is_number=False, choices=("one", "two & a half")),

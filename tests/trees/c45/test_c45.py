@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
-from steadyboost.trees.c45 import grow_c45
-from steadyboost.trees.c45_prune import extra_errors
+from steadyboost.trees.c45.fit import grow_c45
+from steadyboost.trees.c45.prune import extra_errors
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 from reference import c45 as twin
 from reference.c45_data import GOLF_CLASSES, GOLF_FEATURES, GOLF_VALUES, golf, made_up, real
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steadyboost.trees.c45 import grow_c45, presort
+from steadyboost.trees.c45.fit import grow_c45, presort
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 from reference import c45 as twin
 from reference.c45_data import made_up
 

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from reference.sparse_cases import labels, table
 from scipy import sparse
 
-from steadyboost.learners.sparse import compress
-from steadyboost.trees.c45 import grow_c45
-from steadyboost.trees.c45_sparse_cases import SparseCases
+from steadyboost.preprocessing.sparse import compress
+from steadyboost.trees.c45.fit import grow_c45
+from steadyboost.trees.c45.sparse_cases import SparseCases
 
 OPTIONS = {
     "default": {},

@@ -9,15 +9,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from steadyboost.core.direct import Direct, DirectSearch, best_round
-from steadyboost.core.direct_tuning import bottom_mass, compare_bottoms
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.inputs import check_labels
-from steadyboost.core.loop import Boosting, Round
-from steadyboost.core.rows import Rows
-from steadyboost.core.scores import own_score
+from steadyboost.boosters.dmcboost.phases import Direct, DirectSearch, best_round
+from steadyboost.boosters.dmcboost.standing import bottom_of, bottom_shares
+from steadyboost.boosters.dmcboost.tuning import bottom_mass, compare_bottoms
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.scores import own_score
+from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.validation import check_labels
 from steadyboost.learners.base import Learner
-from steadyboost.trees.standing import bottom_of, bottom_shares
 from steadyboost.trees.tree import Growth
 
 CANDIDATES = (1 / 20, 1 / 10, 1 / 5, 1 / 4, 1 / 3, 1 / 2)

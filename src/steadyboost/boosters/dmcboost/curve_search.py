@@ -6,8 +6,8 @@ may hold the best interval are sorted.
 
 import numpy as np
 
+from steadyboost.boosters.dmcboost.linesearch import NEVER, curve_of, find_breakpoints
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.linesearch import NEVER, curve_of, find_breakpoints
 from steadyboost.trees.sharded import Run
 
 MANY = 2**15  # breakpoints from which on it pays

@@ -4,14 +4,18 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from steadyboost.trees.error_search import best_label, search_features
-from steadyboost.trees.error_sums import add_sides, sum_sides, sum_tallies, sum_turns
-from steadyboost.trees.linesearch import merge_points, merging_width
-from steadyboost.trees.search_tree import Found, Leaf
+from steadyboost.boosters.dmcboost.error_search import best_label, search_features
+from steadyboost.boosters.dmcboost.error_sums import add_sides, sum_sides, sum_tallies, sum_turns
+from steadyboost.boosters.dmcboost.linesearch import merge_points, merging_width
+from steadyboost.boosters.dmcboost.search_tree import Found, Leaf
+from steadyboost.boosters.dmcboost.standing import Sample, Standing
+from steadyboost.boosters.dmcboost.turning import (
+    all_breakpoints,
+    exponential_losses,
+    find_positions,
+)
 from steadyboost.trees.splitting import SET_WORDS
-from steadyboost.trees.standing import Sample, Standing
 from steadyboost.trees.sums import parts
-from steadyboost.trees.turning import all_breakpoints, exponential_losses, find_positions
 
 EXACT_POINTS = 2**17  # breakpoints up to which all of them are looked at
 EXACT_WORK = 4_000_000  # cells of judged curves up to which every interval is one by itself
@@ -19,7 +23,7 @@ MOST_INTERVALS, INTERVALS = 4096, 256
 FEW = 6  # rows per bin up to which they are added one by one
 KEPT_CELLS = 2**21  # of the sums of a node, up to which those of several nodes are kept
 
-NodeSums = tuple[np.ndarray, ...]  # see ``sums`` of steadyboost.trees.error_search
+NodeSums = tuple[np.ndarray, ...]  # see ``sums`` of steadyboost.boosters.dmcboost.error_search
 Part = tuple[np.ndarray, float, float]  # weight right on each interval, losses of own and others
 
 
@@ -70,7 +74,7 @@ class ErrorJudge:
         return low, high
 
     def _tallies(self) -> tuple[np.ndarray, ...]:
-        """See :mod:`steadyboost.trees.error_sums`."""
+        """See :mod:`steadyboost.boosters.dmcboost.error_sums`."""
         sample, edges = self.sample, self.ends[1]
 
         def place(at: slice) -> None:

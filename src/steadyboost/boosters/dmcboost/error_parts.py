@@ -2,7 +2,7 @@
 
 Tuples of arrays (curves, mass, losses, right_now): the weight right by label and interval, class
 masses, losses of each label as another one and as the own one, and the weight right without votes;
-``sums`` and ``node`` are those of :mod:`steadyboost.trees.error_search`.
+``sums`` and ``node`` are those of :mod:`steadyboost.boosters.dmcboost.error_search`.
 """
 
 import numpy as np

@@ -8,8 +8,9 @@ have few rows, there is no histogram, and their rows are added one by one.
 ``sums``     (weight right by bin, label and interval, of no bins where rows are added; class masses
              by bin; losses by bin, of each label as another one and as the own one; weight right
              without votes by bin)
-``node``     (rows, read, turns): its rows, their bins (see :mod:`steadyboost.trees.error_sums`) and
-             (labels, weights, positions) of all rows: where a vote turns a row
+``node``     (rows, read, turns): its rows, their bins (see
+             :mod:`steadyboost.boosters.dmcboost.error_sums`) and (labels, weights, positions) of
+             all rows: where a vote turns a row
 
 ``around``   (curve, own_loss, other_loss): what the rows outside the node add to the weight that
              is right, and to the two parts of the exponential loss
@@ -18,9 +19,7 @@ have few rows, there is no histogram, and their rows are added one by one.
 
 import numpy as np
 
-from steadyboost.trees.categories import order_categories
-from steadyboost.trees.criteria import GINI
-from steadyboost.trees.error_parts import (
+from steadyboost.boosters.dmcboost.error_parts import (
     add_bin,
     add_rows,
     clear,
@@ -30,8 +29,10 @@ from steadyboost.trees.error_parts import (
     sort_rows,
     sum_node,
 )
+from steadyboost.boosters.dmcboost.linesearch import choose_interval
+from steadyboost.trees.categories import order_categories
+from steadyboost.trees.criteria import GINI
 from steadyboost.trees.jit import inlined, inner, kernel, plain
-from steadyboost.trees.linesearch import choose_interval
 from steadyboost.trees.splitting import SET_WORDS, include, number_bins, send_absent
 
 LOSS_DIGITS = 1e6  # losses that agree in so many digits are equal

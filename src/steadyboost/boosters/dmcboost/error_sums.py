@@ -8,7 +8,7 @@
 
 import numpy as np
 
-from steadyboost.trees.error_parts import add_row
+from steadyboost.boosters.dmcboost.error_parts import add_row
 from steadyboost.trees.jit import inner, kernel
 from steadyboost.trees.joint import add_vectors
 from steadyboost.trees.splitting import contains

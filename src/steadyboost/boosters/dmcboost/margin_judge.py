@@ -1,8 +1,9 @@
 """Phase II of direct optimisation: splits by the bottom margins after the best step.
 
 Cuts of a leaf, each with two labels, are put in order by a bound at a step and a threshold, see
-:mod:`steadyboost.trees.margin_scan`. The first of them are searched for their own best step; while
-the best of these is far from the step of the bound, cuts are put in order again, at its own.
+:mod:`steadyboost.boosters.dmcboost.margin_scan`. The first of them are searched for their own best
+step; while the best of these is far from the step of the bound, cuts are put in order again, at its
+own.
 
 Of many rows, some tell the best step and threshold of a cut, and all what it is worth there.
 """
@@ -13,8 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
-from steadyboost.trees.binned import BinnedRows
-from steadyboost.trees.margin_scan import (
+from steadyboost.boosters.dmcboost.margin_scan import (
     MARGIN_DIGITS,
     list_cuts,
     search_cuts,
@@ -23,10 +23,11 @@ from steadyboost.trees.margin_scan import (
     sum_shortfalls,
     sum_shortfalls_of,
 )
-from steadyboost.trees.margin_search import FIRST_PART, bottom_mean, seek
-from steadyboost.trees.search_tree import Found, Leaf
+from steadyboost.boosters.dmcboost.margin_search import FIRST_PART, bottom_mean, seek
+from steadyboost.boosters.dmcboost.search_tree import Found, Leaf
+from steadyboost.boosters.dmcboost.standing import Sample, Standing
+from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.splitting import SET_WORDS
-from steadyboost.trees.standing import Sample, Standing
 from steadyboost.trees.sums import parts
 
 MANY = 2**16  # rows of which some tell about the best step of a cut

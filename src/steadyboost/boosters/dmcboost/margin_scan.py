@@ -1,21 +1,21 @@
 """Cuts of a node, judged by the mean of the smallest margins after the best step.
 
 ``of`` is (scores, labels, standing) of all rows; ``lines`` are those of
-:mod:`steadyboost.trees.margin_search` for the labels that rows have now, and ``problem`` is
-that of ``climb``. A ``table`` of cuts is (packed bins, places in them, bins going left, labels of
-both sides). The mean of the smallest margins is the largest, over steps t and thresholds r,
-of ``(m r - sum of w max(r - N_i(t), 0)) / (m (c + t))``. For a pair (t, r), the ``probe``, that is
-a sum over rows, and a histogram of the ``shortfalls`` gives it for every cut and every two labels:
-never more than what the cut is worth.
+:mod:`steadyboost.boosters.dmcboost.margin_search` for the labels that rows have now, and
+``problem`` is that of ``climb``. A ``table`` of cuts is (packed bins, places in them, bins going
+left, labels of both sides). The mean of the smallest margins is the largest, over steps t and
+thresholds r, of ``(m r - sum of w max(r - N_i(t), 0)) / (m (c + t))``. For a pair (t, r), the
+``probe``, that is a sum over rows, and a histogram of the ``shortfalls`` gives it for every cut and
+every two labels: never more than what the cut is worth.
 """
 
 import numpy as np
 
+from steadyboost.boosters.dmcboost.error_search import purity_of, write_set
+from steadyboost.boosters.dmcboost.margin_search import line_of, seek
 from steadyboost.trees.categories import order_categories
 from steadyboost.trees.criteria import GINI
-from steadyboost.trees.error_search import purity_of, write_set
 from steadyboost.trees.jit import inlined, inner, kernel
-from steadyboost.trees.margin_search import line_of, seek
 from steadyboost.trees.splitting import contains, number_bins
 
 MARGIN_DIGITS = 1e9  # margins that agree in so many digits are equal

@@ -9,23 +9,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steadyboost.core.stages import Stage
+from steadyboost.boosters.dmcboost.curve_search import best_of_curve
+from steadyboost.boosters.dmcboost.error_judge import ErrorJudge
+from steadyboost.boosters.dmcboost.linesearch import choose_interval, merging_width, whole_weights
+from steadyboost.boosters.dmcboost.margin_judge import MarginJudge
+from steadyboost.boosters.dmcboost.margin_search import margin_lines
+from steadyboost.boosters.dmcboost.search_tree import Judge, search_tree
+from steadyboost.boosters.dmcboost.standing import Sample, Standing, bottom_edges, bottom_shares
+from steadyboost.boosters.dmcboost.step_search import find_step
+from steadyboost.boosters.dmcboost.turning import exponential_losses
+from steadyboost.ensemble.stages import Stage
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.tree_answer import TreeAnswer
-from steadyboost.trees.curve_search import best_of_curve
-from steadyboost.trees.error_judge import ErrorJudge
-from steadyboost.trees.linesearch import choose_interval, merging_width, whole_weights
-from steadyboost.trees.margin_judge import MarginJudge
-from steadyboost.trees.margin_search import margin_lines
-from steadyboost.trees.search_tree import Judge, search_tree
-from steadyboost.trees.standing import Sample, Standing, bottom_edges, bottom_shares
-from steadyboost.trees.step_search import find_step
 from steadyboost.trees.sums import Sums, parts
 from steadyboost.trees.tree import Growth, grow_tree
-from steadyboost.trees.turning import exponential_losses
 
 if TYPE_CHECKING:
-    from steadyboost.core.loop import Boosting, Round
+    from steadyboost.ensemble.loop import Boosting, Round
 
 ROUNDING = 1e-12  # a change below this is none
 

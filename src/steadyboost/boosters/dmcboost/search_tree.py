@@ -11,9 +11,9 @@ from typing import Protocol
 
 import numpy as np
 
+from steadyboost.boosters.dmcboost.standing import Sample
 from steadyboost.trees.sending import partition
 from steadyboost.trees.splitting import SET_WORDS
-from steadyboost.trees.standing import Sample
 from steadyboost.trees.tree import GrownTree
 
 

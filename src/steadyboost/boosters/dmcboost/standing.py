@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from steadyboost.boosters.dmcboost.linesearch import rivals, stand
+from steadyboost.boosters.dmcboost.margin_search import bottom_threshold
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.fixed_point import LANES, factors, sum_labels
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.joint import NOT_JOINED, Joint, pays, split_joint
-from steadyboost.trees.linesearch import rivals, stand
-from steadyboost.trees.margin_search import bottom_threshold
 from steadyboost.trees.sharded import Run, one_by_one
 from steadyboost.trees.sums import STRETCH, Space, parts
 from steadyboost.trees.tree import SMALL

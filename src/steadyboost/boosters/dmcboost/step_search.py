@@ -9,7 +9,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from steadyboost.trees.margin_search import (
+from steadyboost.boosters.dmcboost.margin_search import (
     FIRST_PART,
     bottom_mean,
     climb,

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.core.direct import DirectSearch, best_round
-from steadyboost.core.inputs import split_off
-from steadyboost.core.loop import Boosting, Seeds
-from steadyboost.core.rows import Rows
-from steadyboost.core.workers import Workers
+from steadyboost.boosters.dmcboost.phases import DirectSearch, best_round
+from steadyboost.ensemble.loop import Boosting, Seeds
+from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.validation import split_off
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Learner
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from steadyboost.boosters.dmcboost.linesearch import NEVER, breakpoint_of
+from steadyboost.boosters.dmcboost.standing import Sample, Standing
 from steadyboost.trees.jit import inlined, inner, kernel
-from steadyboost.trees.linesearch import NEVER, breakpoint_of
-from steadyboost.trees.standing import Sample, Standing
 
 DRAWERS = 4096  # for edges, so that a point is compared with few of them
 BLOCK = 4096  # rows whose losses stay in the cache

@@ -11,18 +11,18 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from steadyboost.core.codes import (
+from steadyboost.ensemble.codes.codes import (
     balanced_code,
     bch_like_code,
     check_code,
     dense_random_code,
     exhaustive_code,
 )
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.loop import Round
-from steadyboost.core.rows import Rows
-from steadyboost.core.scores import add_votes, one_against_all, softmax
-from steadyboost.core.stages import Stage
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.loop import Round
+from steadyboost.ensemble.scores import add_votes, one_against_all, softmax
+from steadyboost.ensemble.stages import Stage
+from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Question
 from steadyboost.trees.jit import kernel
 

@@ -11,12 +11,12 @@ from typing import Any, ClassVar, NamedTuple, cast
 import numpy as np
 from sklearn.utils import Tags
 
-from steadyboost.core.binary import SIGNS
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.loop import Boosting, Round
-from steadyboost.core.rows import Block, Rows
-from steadyboost.core.scores import add_votes
-from steadyboost.core.stages import Stage
+from steadyboost.boosters.families.binary import SIGNS
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.scores import add_votes
+from steadyboost.ensemble.stages import Stage
+from steadyboost.ensemble.training_state import Block, Rows
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.many import Answers, answers_at_once
 from steadyboost.learners.tree import Tree

@@ -4,12 +4,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from steadyboost.core.colorings import coloring_rule
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.pairs import Damping, Pairs
-from steadyboost.core.rounds import Draw, Round
-from steadyboost.core.rows import Rows
-from steadyboost.core.scores import softmax
+from steadyboost.boosters.families.pairs import Damping, Pairs
+from steadyboost.ensemble.codes.colorings import coloring_rule
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.rounds import Draw, Round
+from steadyboost.ensemble.scores import softmax
+from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Question
 from steadyboost.trees.prediction import take
 

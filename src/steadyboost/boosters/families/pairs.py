@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.core.raised import CHUNK, RaisedScores
-from steadyboost.core.rows import Block, Rows, scale_of
+from steadyboost.ensemble.exp_score_cache import CHUNK, RaisedScores
+from steadyboost.ensemble.training_state import Block, Rows, scale_of
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.sharded import add_up
 

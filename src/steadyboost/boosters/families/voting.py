@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyboost.core.estimator import BoostingClassifier
+from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.learners.base import Question
 
 

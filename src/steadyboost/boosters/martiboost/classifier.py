@@ -7,13 +7,13 @@ import numpy as np
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from steadyboost.core.binary import SIGNS, BinaryBoostingClassifier
-from steadyboost.core.loop import Boosting, Round
-from steadyboost.core.mass import push
-from steadyboost.core.program import Layer, Program
-from steadyboost.core.rows import Rows
-from steadyboost.core.scores import ROUNDING
-from steadyboost.core.stages import Stage
+from steadyboost.boosters.families.binary import SIGNS, BinaryBoostingClassifier
+from steadyboost.boosters.martiboost.mass import push
+from steadyboost.boosters.martiboost.program import Layer, Program
+from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.scores import ROUNDING
+from steadyboost.ensemble.stages import Stage
+from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree import Stump
@@ -56,7 +56,7 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
     Examples
     --------
     >>> from steadyboost import MartiBoostClassifier
-    >>> from steadyboost.datasets import make_long_servedio
+    >>> from steadyboost.lab.datasets import make_long_servedio
     >>> X, noisy, y = make_long_servedio(1000, noise=0.1, random_state=0, return_clean=True)
     >>> model = MartiBoostClassifier(n_layers=50).fit(X, noisy)
     >>> round(model.score(X, y), 2)

@@ -7,7 +7,7 @@ answers 0 and 1. Kernels take the columns, each of them contiguous, as rows.
 
 import numpy as np
 
-from steadyboost.core.scores import ROUNDING
+from steadyboost.ensemble.scores import ROUNDING
 from steadyboost.trees.jit import kernel
 
 ABSENT = 1e-280  # a share of a class that is none: later layers could not tell it from zero

@@ -5,17 +5,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.core.binary import SIGNS
-from steadyboost.core.loop import Round
-from steadyboost.core.mass import (
+from steadyboost.boosters.families.binary import SIGNS
+from steadyboost.boosters.martiboost.mass import (
     ABSENT,
     add_class_shares,
     add_mistakes,
     routes_of,
     weigh_nodes,
 )
-from steadyboost.core.rows import Block, Rows
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.loop import Round
+from steadyboost.ensemble.training_state import Block, Rows
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.many import answers_at_once
 

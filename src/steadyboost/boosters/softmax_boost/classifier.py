@@ -6,14 +6,14 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
-from steadyboost.core.binary import SIGNS
-from steadyboost.core.costs import check_cost_matrix, check_row_costs
-from steadyboost.core.labelwise import Found, LabelwiseClassifier
-from steadyboost.core.rounds import Draw, Round
-from steadyboost.core.rows import Rows
-from steadyboost.core.scores import ROUNDING, sigmoid, softmax
-from steadyboost.core.sklearn_callbacks import with_callbacks
-from steadyboost.core.soft_risk import SoftRisk, draw_rows
+from steadyboost.boosters.families.binary import SIGNS
+from steadyboost.boosters.families.labelwise import Found, LabelwiseClassifier
+from steadyboost.boosters.softmax_boost.soft_risk import SoftRisk, draw_rows
+from steadyboost.ensemble.costs import check_cost_matrix, check_row_costs
+from steadyboost.ensemble.rounds import Draw, Round
+from steadyboost.ensemble.scores import ROUNDING, sigmoid, softmax
+from steadyboost.ensemble.sklearn_callbacks import with_callbacks
+from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Learner
 from steadyboost.learners.tree import Tree
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.core.rows import Block, Rows
+from steadyboost.ensemble.training_state import Block, Rows
 from steadyboost.learners.base import sums_before
 from steadyboost.trees.jit import kernel
 

@@ -7,14 +7,21 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from steadyboost.core.crossfit import CrossFit, Sampling, Shape, as_answers, replayed, trees_of
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.forests import USUAL_SIZES
-from steadyboost.core.label_table import LabelTable
-from steadyboost.core.loop import Boosting, Round
-from steadyboost.core.noise_model import TINY, NoiseModel, fit_noise_model
-from steadyboost.core.rows import Rows
-from steadyboost.core.stages import Stage
+from steadyboost.boosters.steadyboost.crossfit import (
+    CrossFit,
+    Sampling,
+    Shape,
+    as_answers,
+    replayed,
+    trees_of,
+)
+from steadyboost.boosters.steadyboost.forests import USUAL_SIZES
+from steadyboost.boosters.steadyboost.label_table import LabelTable
+from steadyboost.boosters.steadyboost.noise_model import TINY, NoiseModel, fit_noise_model
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.stages import Stage
+from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.many import Answers
 from steadyboost.trees.tree import GrownTree, Growth

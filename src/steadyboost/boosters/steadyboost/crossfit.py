@@ -11,13 +11,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy.special import expit
 
-from steadyboost.core.forests import RANDOM_CUTS, Forests
-from steadyboost.core.loop import Boosting
-from steadyboost.core.noise_model import SMALLEST
-from steadyboost.core.rounds import Draw, Round
-from steadyboost.core.rows import Rows
-from steadyboost.core.scores import softmax
-from steadyboost.core.stages import Stage
+from steadyboost.boosters.steadyboost.forests import RANDOM_CUTS, Forests
+from steadyboost.boosters.steadyboost.noise_model import SMALLEST
+from steadyboost.ensemble.loop import Boosting
+from steadyboost.ensemble.rounds import Draw, Round
+from steadyboost.ensemble.scores import softmax
+from steadyboost.ensemble.stages import Stage
+from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree_answer import LeafAnswer
 from steadyboost.trees.binned import BinnedRows

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from steadyboost.core.noise_model import some_rows
-from steadyboost.core.rounds import Draw, Round
-from steadyboost.core.rows import Rows
+from steadyboost.boosters.steadyboost.noise_model import some_rows
+from steadyboost.ensemble.rounds import Draw, Round
+from steadyboost.ensemble.training_state import Rows
 from steadyboost.trees.binned import BinnedRows
 from steadyboost.trees.leaf_sizes import add_votes, shares
 from steadyboost.trees.random_tree import RandomGrowth, grow_random_tree

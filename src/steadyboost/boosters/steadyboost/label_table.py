@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.core.files import write_whole
+from steadyboost.ensemble.files import write_whole
 
 SHOWN = 10
 FILED = ("row", "given", "suggested", "score", "rank", "suspect")

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from steadyboost.core.binary import BinaryBoostingClassifier
-from steadyboost.core.factors import Exponential, Factor, Given, InversePolynomial
-from steadyboost.core.loop import Round
-from steadyboost.core.racing import race
-from steadyboost.core.rows import Block, Rows
-from steadyboost.core.scores import ROUNDING, log_odds
-from steadyboost.core.stages import Stage
+from steadyboost.boosters.families.binary import BinaryBoostingClassifier
+from steadyboost.boosters.weightboost.factors import Exponential, Factor, Given, InversePolynomial
+from steadyboost.ensemble.loop import Round
+from steadyboost.ensemble.scores import ROUNDING, log_odds
+from steadyboost.ensemble.stages import Stage
+from steadyboost.ensemble.training_state import Block, Rows
+from steadyboost.ensemble.tuning import race
 from steadyboost.learners.base import Learner, Question
 
 GRID = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)

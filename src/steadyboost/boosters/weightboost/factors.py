@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.core.binary import against
+from steadyboost.boosters.families.binary import against
 from steadyboost.trees.jit import inlined, kernel
 
 LARGEST = 708.0  # e**-u is a normal number up to here

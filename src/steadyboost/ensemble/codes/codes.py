@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import helmert
 
-from .colorings import as_binary, balanced_coloring
+from steadyboost.ensemble.codes.colorings import as_binary, balanced_coloring
 
 Code = NDArray[np.int8]
 

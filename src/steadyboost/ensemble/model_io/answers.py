@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.core.model_checks import (
+from steadyboost.ensemble.model_io.checks import (
     ModelFileError,
     check_branches,
     check_cases,
@@ -17,7 +17,7 @@ from steadyboost.core.model_checks import (
 )
 from steadyboost.learners.c45 import C45Answer
 from steadyboost.learners.tree_answer import LeafAnswer, TreeAnswer
-from steadyboost.trees.c45_tree import C45Tree
+from steadyboost.trees.c45.tree import C45Tree
 from steadyboost.trees.splitting import SET_WORDS
 from steadyboost.trees.tree import GrownTree
 

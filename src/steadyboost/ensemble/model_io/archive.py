@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-from steadyboost.core.model_checks import need, need_int, need_list
+from steadyboost.ensemble.model_io.checks import need, need_int, need_list
 
 TEXT = "model.json"
 MAX_TEXT_BYTES = 2**26

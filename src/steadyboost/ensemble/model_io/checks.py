@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from steadyboost.core.hooks import Hooks
-    from steadyboost.core.stages import Stage
-    from steadyboost.learners.prepare import Binner, Encoder
+    from steadyboost.ensemble.hooks import Hooks
+    from steadyboost.ensemble.stages import Stage
+    from steadyboost.preprocessing.encoder import Binner, Encoder
 
 MAX_CUTS = 254
 MAX_CATEGORIES = 255
@@ -21,10 +21,10 @@ class ModelFileError(ValueError):
     Examples
     --------
     >>> from steadyboost import Tree
-    >>> from steadyboost.core.model_file import save_model
+    >>> from steadyboost.ensemble.model_io.file import save_model
     >>> save_model(Tree(), "tree.sb")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    steadyboost.core.model_checks.ModelFileError: Only boosters ... use skops or joblib.
+    steadyboost.ensemble.model_io.checks.ModelFileError: Only boosters ... use skops or joblib.
     """
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from steadyboost.core.model_checks import ModelFileError
-from steadyboost.core.model_reader import read_model
-from steadyboost.core.model_writer import writable_params, write_model
+from steadyboost.ensemble.model_io.checks import ModelFileError
+from steadyboost.ensemble.model_io.reader import read_model
+from steadyboost.ensemble.model_io.writer import writable_params, write_model
 
 __all__ = ["ModelFileError", "load", "save_model"]
 
@@ -76,6 +76,6 @@ def load(path: str | os.PathLike[str]) -> Any:
     >>> with tempfile.NamedTemporaryFile() as file:
     ...     load(file.name)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    steadyboost.core.model_checks.ModelFileError: ... is not a sound model file: ...
+    steadyboost.ensemble.model_io.checks.ModelFileError: ... is not a sound model file: ...
     """
     return read_model(path)[0]

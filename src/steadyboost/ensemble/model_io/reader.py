@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.history import History
-from steadyboost.core.model_answers import Room, kind_named
-from steadyboost.core.model_archive import MAX_CONTAINERS, ColumnReader, read_archive
-from steadyboost.core.model_checks import (
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.history import History
+from steadyboost.ensemble.model_io.answers import Room, kind_named
+from steadyboost.ensemble.model_io.archive import MAX_CONTAINERS, ColumnReader, read_archive
+from steadyboost.ensemble.model_io.checks import (
     ModelFileError,
     check_binner,
     check_classes,
@@ -24,12 +24,12 @@ from steadyboost.core.model_checks import (
     need_list,
     need_object,
 )
-from steadyboost.core.model_values import build, decode, exported
-from steadyboost.core.model_writer import FORMAT, TABLES, VERSION, is_own
-from steadyboost.core.stages import Stage
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.model_io.values import build, decode, exported
+from steadyboost.ensemble.model_io.writer import FORMAT, TABLES, VERSION, is_own
+from steadyboost.ensemble.stages import Stage
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.many import Answers
-from steadyboost.learners.prepare import Binner, Encoder
+from steadyboost.preprocessing.encoder import Binner, Encoder
 
 KEYS = {
     *("format", "version", "library", "booster", "params", "seed", "n_features", "feature_names"),

@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 import steadyboost
-from steadyboost.core.codes import CodeDistance
-from steadyboost.core.model_checks import (
+from steadyboost.ensemble.codes.codes import CodeDistance
+from steadyboost.ensemble.model_io.checks import (
     ModelFileError,
     need,
     need_int,

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 import steadyboost
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.files import replacing
-from steadyboost.core.model_answers import kind_of
-from steadyboost.core.model_archive import NUMERIC, Columns, write_archive
-from steadyboost.core.model_checks import ModelFileError, check_classes, check_stages
-from steadyboost.core.model_values import encode, encode_params, exported
-from steadyboost.core.stages import Stage
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.files import replacing
+from steadyboost.ensemble.model_io.answers import kind_of
+from steadyboost.ensemble.model_io.archive import NUMERIC, Columns, write_archive
+from steadyboost.ensemble.model_io.checks import ModelFileError, check_classes, check_stages
+from steadyboost.ensemble.model_io.values import encode, encode_params, exported
+from steadyboost.ensemble.stages import Stage
 from steadyboost.learners.many import Answers
 
 FORMAT, VERSION = "steadyboost", 1

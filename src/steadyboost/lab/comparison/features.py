@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import _safe_indexing
 
-from steadyboost.learners.prepare import Encoder, as_frame, categorical_mask
+from steadyboost.preprocessing.encoder import Encoder, as_frame, categorical_mask
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from importlib.util import find_spec
 from typing import Any
 
 import steadyboost
-from steadyboost.comparison import peers
-from steadyboost.comparison.features import Features
-from steadyboost.demo import display_name
+from steadyboost.lab.comparison import peers
+from steadyboost.lab.comparison.features import Features
+from steadyboost.lab.demo import display_name
 
 Build = Callable[[Features, int, int | None], Any]  # of the data, a seed and a number of threads
 # Boosters that differ from each other, quick enough to wait for.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.comparison.features import Features
+from steadyboost.lab.comparison.features import Features
 
 CATBOOST_VALUES = 2_000  # rounds times classes, as many as its default has for two classes
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.stats import rankdata
 
-from steadyboost.core.files import write_whole
-from steadyboost.experiments.statistics import LEVEL, corrected_t_test, estimate
+from steadyboost.ensemble.files import write_whole
+from steadyboost.lab.experiments.statistics import LEVEL, corrected_t_test, estimate
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The result of :func:`steadyboost.comparison.compare`."""
+    """The result of :func:`steadyboost.lab.comparison.compare`."""
 
     setting: Setting
     results: list[MethodResult]
@@ -218,7 +218,7 @@ class Comparison:
 
     def to_html(self, path: str | Path, name: str = "the data", made_by: str = "") -> None:
         """Write one self-contained page; ``name`` is that of the data."""
-        from steadyboost.reports.comparison import comparison_page
+        from steadyboost.lab.reports.comparison import comparison_page
 
         write_whole(Path(path), comparison_page(self, name, made_by))
 

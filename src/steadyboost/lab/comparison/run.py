@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from steadyboost.comparison.features import Features
-from steadyboost.comparison.methods import Method, choose
-from steadyboost.comparison.result import Comparison, MethodResult, Setting
-from steadyboost.comparison.trial import Fold, Job, try_method
-from steadyboost.core.inputs import check_labels
+from steadyboost.ensemble.validation import check_labels
+from steadyboost.lab.comparison.features import Features
+from steadyboost.lab.comparison.methods import Method, choose
+from steadyboost.lab.comparison.result import Comparison, MethodResult, Setting
+from steadyboost.lab.comparison.trial import Fold, Job, try_method
 from steadyboost.noise import corrupt
 
 Tell = Callable[[str, int, int], None]  # what is being done, runs done, runs in all
@@ -75,7 +75,7 @@ def compare(
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from steadyboost.comparison import compare
+    >>> from steadyboost.lab.comparison import compare
     >>> X, y = load_iris(return_X_y=True)
     >>> found = compare(X, y, ["SAMME", "RandomForest"], noise=0.2, folds=3)
     >>> sorted(standing.name for standing in found.standings)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from steadyboost.comparison.features import Features
-from steadyboost.comparison.methods import Method
-from steadyboost.comparison.result import MethodResult, Run, Setting
+from steadyboost.lab.comparison.features import Features
+from steadyboost.lab.comparison.methods import Method
+from steadyboost.lab.comparison.result import MethodResult, Run, Setting
 
 SMALLEST = np.finfo(float).eps  # a probability of 0 costs as much as this one
 LONGEST = 300  # characters of what a library says

@@ -3,12 +3,12 @@
 Generators need NumPy only; `load` finds a real data set wherever it can be had.
 """
 
-from steadyboost.datasets.breiman import make_led, make_ringnorm, make_twonorm, make_waveform
-from steadyboost.datasets.errors import DatasetNotFound
-from steadyboost.datasets.generators import make_long_servedio, make_madelon_like
-from steadyboost.datasets.krkopt import make_krkopt
-from steadyboost.datasets.poker import make_poker, poker_label
-from steadyboost.datasets.sources import DatasetRecord, available, human_labels, load, reuters
+from steadyboost.lab.datasets.breiman import make_led, make_ringnorm, make_twonorm, make_waveform
+from steadyboost.lab.datasets.errors import DatasetNotFound
+from steadyboost.lab.datasets.generators import make_long_servedio, make_madelon_like
+from steadyboost.lab.datasets.krkopt import make_krkopt
+from steadyboost.lab.datasets.poker import make_poker, poker_label
+from steadyboost.lab.datasets.sources import DatasetRecord, available, human_labels, load, reuters
 
 __all__ = [
     "DatasetNotFound",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from steadyboost.datasets.generators import check_noise, check_size
+from steadyboost.lab.datasets.generators import check_noise, check_size
 
 # Segments of a seven-segment display, in the order top, upper left, upper right,
 # middle, lower left, lower right, bottom; row k lights up digit k.
@@ -50,7 +50,7 @@ def make_waveform(
 
     Examples
     --------
-    >>> from steadyboost.datasets import make_waveform
+    >>> from steadyboost.lab.datasets import make_waveform
     >>> X, y = make_waveform(300, random_state=0)
     >>> X.shape
     (300, 21)
@@ -95,7 +95,7 @@ def make_led(
 
     Examples
     --------
-    >>> from steadyboost.datasets import make_led
+    >>> from steadyboost.lab.datasets import make_led
     >>> X, y = make_led(100, noise=0.0, random_state=0)
     >>> sorted(set(X[y == 1].sum(axis=1).tolist()))
     [2]
@@ -132,7 +132,7 @@ def make_twonorm(
 
     Examples
     --------
-    >>> from steadyboost.datasets import make_twonorm
+    >>> from steadyboost.lab.datasets import make_twonorm
     >>> X, y = make_twonorm(1000, random_state=0)
     >>> bool(((X.sum(axis=1) < 0) == y).mean() > 0.95)
     True
@@ -166,7 +166,7 @@ def make_ringnorm(
 
     Examples
     --------
-    >>> from steadyboost.datasets import make_ringnorm
+    >>> from steadyboost.lab.datasets import make_ringnorm
     >>> X, y = make_ringnorm(1000, random_state=0)
     >>> bool(X[y == 0].std() > 1.5 * X[y == 1].std())
     True

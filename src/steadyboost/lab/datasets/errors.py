@@ -10,7 +10,7 @@ class DatasetNotFound(LookupError):
 
     Examples
     --------
-    >>> from steadyboost.datasets import DatasetNotFound
+    >>> from steadyboost.lab.datasets import DatasetNotFound
     >>> issubclass(DatasetNotFound, LookupError)
     True
     """

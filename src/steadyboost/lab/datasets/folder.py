@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steadyboost.datasets.errors import Unavailable
-from steadyboost.datasets.frames import give_types
+from steadyboost.lab.datasets.errors import Unavailable
+from steadyboost.lab.datasets.frames import give_types
 
 if TYPE_CHECKING:
     import pandas as pd

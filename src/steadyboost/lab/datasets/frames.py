@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steadyboost.datasets.catalog import Dataset
-from steadyboost.datasets.errors import Unavailable
+from steadyboost.lab.datasets.catalog import Dataset
+from steadyboost.lab.datasets.errors import Unavailable
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -61,7 +61,7 @@ def make_long_servedio(
 
     Examples
     --------
-    >>> from steadyboost.datasets import make_long_servedio
+    >>> from steadyboost.lab.datasets import make_long_servedio
     >>> X, y = make_long_servedio(400, random_state=0)
     >>> bool(((X.sum(axis=1) > 10) == y).all())
     True
@@ -115,7 +115,7 @@ def make_madelon_like(
 
     Examples
     --------
-    >>> from steadyboost.datasets import make_madelon_like
+    >>> from steadyboost.lab.datasets import make_madelon_like
     >>> problem = make_madelon_like(500, random_state=0)
     >>> problem.X_train.shape[0] == problem.n_train
     True

@@ -29,7 +29,7 @@ def make_krkopt() -> tuple[np.ndarray, np.ndarray]:
 
     Examples
     --------
-    >>> from steadyboost.datasets import make_krkopt
+    >>> from steadyboost.lab.datasets import make_krkopt
     >>> X, y = make_krkopt()
     >>> "".join(X[0]), str(y[0]), X.shape
     ('a1b3c2', 'draw', (28056, 6))

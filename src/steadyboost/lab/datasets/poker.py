@@ -6,7 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from steadyboost.datasets.generators import check_size
+from steadyboost.lab.datasets.generators import check_size
 
 # The number of equal pairs among the ten pairs of cards names the hand uniquely.
 _LABEL_OF_EQUAL_PAIRS = np.array([0, 1, 2, 3, 6, -1, 7])
@@ -36,7 +36,7 @@ def make_poker(
 
     Examples
     --------
-    >>> from steadyboost.datasets import make_poker
+    >>> from steadyboost.lab.datasets import make_poker
     >>> X, y = make_poker(1000, random_state=0)
     >>> X.shape
     (1000, 10)
@@ -78,7 +78,7 @@ def poker_label(X: np.ndarray) -> np.ndarray:
 
     Examples
     --------
-    >>> from steadyboost.datasets import poker_label
+    >>> from steadyboost.lab.datasets import poker_label
     >>> poker_label([[1, 10, 1, 11, 1, 12, 1, 13, 1, 1]]).tolist()
     [9]
     """

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from steadyboost.datasets.catalog import CommonFiles, Dataset, OpenML, Packaged
-from steadyboost.datasets.errors import Unavailable
-from steadyboost.datasets.frames import check_shape, give_types
-from steadyboost.datasets.krkopt import make_krkopt
+from steadyboost.lab.datasets.catalog import CommonFiles, Dataset, OpenML, Packaged
+from steadyboost.lab.datasets.errors import Unavailable
+from steadyboost.lab.datasets.frames import check_shape, give_types
+from steadyboost.lab.datasets.krkopt import make_krkopt
 
 if TYPE_CHECKING:
     import pandas as pd

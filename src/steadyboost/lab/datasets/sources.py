@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from steadyboost.datasets import folder, readers
-from steadyboost.datasets.catalog import CATALOG, Dataset
-from steadyboost.datasets.errors import DatasetNotFound, Unavailable
-from steadyboost.datasets.frames import check_split, take_split
+from steadyboost.lab.datasets import folder, readers
+from steadyboost.lab.datasets.catalog import CATALOG, Dataset
+from steadyboost.lab.datasets.errors import DatasetNotFound, Unavailable
+from steadyboost.lab.datasets.frames import check_split, take_split
 
 if TYPE_CHECKING:
     import numpy as np
@@ -69,7 +69,7 @@ def load(name: str, split: str | None = None) -> tuple[pd.DataFrame, pd.Series]:
 
     Examples
     --------
-    >>> from steadyboost.datasets import load
+    >>> from steadyboost.lab.datasets import load
     >>> X, y = load("wine")
     >>> X.shape, sorted(set(y))
     ((178, 13), ['1', '2', '3'])
@@ -125,7 +125,7 @@ def available() -> list[DatasetRecord]:
 
     Examples
     --------
-    >>> from steadyboost.datasets import available
+    >>> from steadyboost.lab.datasets import available
     >>> sizes = {record.name: (record.rows, record.columns) for record in available()}
     >>> sizes["krkopt"]
     (28056, 6)
@@ -159,7 +159,7 @@ def human_labels(name: str, split: str = "train") -> pd.DataFrame:
 
     Examples
     --------
-    >>> from steadyboost.datasets import DatasetNotFound, human_labels
+    >>> from steadyboost.lab.datasets import DatasetNotFound, human_labels
     >>> try:
     ...     labels = human_labels("iris")
     ... except DatasetNotFound as error:
@@ -195,7 +195,7 @@ def reuters(split: str = "train") -> tuple[csr_matrix, np.ndarray, list[str]]:
 
     Examples
     --------
-    >>> from steadyboost.datasets import DatasetNotFound, reuters
+    >>> from steadyboost.lab.datasets import DatasetNotFound, reuters
     >>> try:
     ...     counts, member, categories = reuters("no such part")
     ... except DatasetNotFound as error:

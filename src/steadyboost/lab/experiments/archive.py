@@ -8,10 +8,10 @@ the package are of no use, and are dropped.
 import json
 from pathlib import Path
 
-from steadyboost.core.files import write_whole
-from steadyboost.experiments.cache import Cache
-from steadyboost.experiments.cells import cells_of
-from steadyboost.experiments.plan import Experiment
+from steadyboost.ensemble.files import write_whole
+from steadyboost.lab.experiments.cache import Cache
+from steadyboost.lab.experiments.cells import cells_of
+from steadyboost.lab.experiments.plan import Experiment
 
 
 class Archive:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from steadyboost.core.files import write_whole
+from steadyboost.ensemble.files import write_whole
 
 CACHE_VARIABLE = "STEADYBOOST_CACHE"
 

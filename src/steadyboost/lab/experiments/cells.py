@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 import steadyboost
-from steadyboost.experiments.plan import DataChoice, Experiment, Method, Protocol
+from steadyboost.lab.experiments.plan import DataChoice, Experiment, Method, Protocol
 
 GENERATED_ROWS = 4000
 LANDMARKS = (50, 100, 200, 500, 1000, 2000, 5000)  # rounds that every curve has, if it is so long
@@ -102,7 +102,7 @@ def recorded_rounds(experiment: Experiment, rounds: int) -> list[int]:
 
 def _cost(data: DataChoice, config: dict[str, Any]) -> float:
     """A guess at the work, for the time that is left: rows times columns times rounds."""
-    from steadyboost.datasets.catalog import CATALOG
+    from steadyboost.lab.datasets.catalog import CATALOG
 
     known = CATALOG.get(data.set)
     size = known.rows * known.columns**0.5 if known else GENERATED_ROWS

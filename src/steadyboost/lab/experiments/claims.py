@@ -9,10 +9,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from steadyboost.experiments.plan import Claim, Experiment, Point, Printed, Quantity
-from steadyboost.experiments.printed import label_of, point_at
-from steadyboost.experiments.results import NOT_RUN, Results
-from steadyboost.experiments.statistics import LEVEL, corrected_t_test
+from steadyboost.lab.experiments.plan import Claim, Experiment, Point, Printed, Quantity
+from steadyboost.lab.experiments.printed import label_of, point_at
+from steadyboost.lab.experiments.results import NOT_RUN, Results
+from steadyboost.lab.experiments.statistics import LEVEL, corrected_t_test
 
 OPEN = ("data", "noise", "round", "part")
 _SHARE = re.compile(r"^(\d+) of (\d+)$")

@@ -6,10 +6,10 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
-from steadyboost.experiments.plan import Experiment
-from steadyboost.experiments.reading import papers
-from steadyboost.experiments.results import NOT_RUN
-from steadyboost.experiments.tables import MARKS, Entry, Report, asked_by, ours_text, remarks
+from steadyboost.lab.experiments.plan import Experiment
+from steadyboost.lab.experiments.reading import papers
+from steadyboost.lab.experiments.results import NOT_RUN
+from steadyboost.lab.experiments.tables import MARKS, Entry, Report, asked_by, ours_text, remarks
 
 HEAD = """\
 # Do the papers' experiments reproduce?

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.experiments.plan import Picture
-from steadyboost.experiments.printed import label_of, point_at
-from steadyboost.experiments.results import Results
-from steadyboost.experiments.statistics import estimate
-from steadyboost.reports.charts import (
+from steadyboost.lab.experiments.plan import Picture
+from steadyboost.lab.experiments.printed import label_of, point_at
+from steadyboost.lab.experiments.results import Results
+from steadyboost.lab.experiments.statistics import estimate
+from steadyboost.lab.reports.charts import (
     BOTTOM,
     COLORS,
     LEFT,

@@ -12,8 +12,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
-from steadyboost.experiments.cache import Cache
-from steadyboost.experiments.cells import Cell
+from steadyboost.lab.experiments.cache import Cache
+from steadyboost.lab.experiments.cells import Cell
 
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 Tell = Callable[[Cell, str], None]  # a cell is done, and why it failed if it did
@@ -21,7 +21,7 @@ Tell = Callable[[Cell, str], None]  # a cell is done, and why it failed if it di
 
 def run_config(config: dict[str, Any]) -> dict[str, Any]:
     """The work of a cell; imported late, so that nothing heavy is loaded to list experiments."""
-    from steadyboost.experiments.work import run_cell
+    from steadyboost.lab.experiments.work import run_cell
 
     return run_cell(config)
 

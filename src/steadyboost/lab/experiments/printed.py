@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from steadyboost.experiments.plan import LAST, Experiment, Point, Printed
+from steadyboost.lab.experiments.plan import LAST, Experiment, Point, Printed
 
 UNREADABLE, NOT_RUN = "?", "-"  # in our copy of the paper; by the paper itself
 _NUMBER = re.compile(r"^(\d*\.?\d+)(?:\s*±\s*(\d*\.?\d+))?$")

@@ -12,8 +12,8 @@ from zlib import crc32
 
 import numpy as np
 
-from steadyboost import datasets
-from steadyboost.datasets import DatasetNotFound
+from steadyboost.lab import datasets
+from steadyboost.lab.datasets import DatasetNotFound
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,7 +52,7 @@ def seed_of(*parts: Any) -> int:
 
 def is_known(set_: str) -> bool:
     """Whether a data set's name is in the catalog, or that of a generator."""
-    from steadyboost.datasets.catalog import CATALOG
+    from steadyboost.lab.datasets.catalog import CATALOG
 
     return set_ in CATALOG or set_ in GENERATORS
 
@@ -98,7 +98,7 @@ Table = tuple[Any, np.ndarray, int | None]
 
 def _read(set_: str) -> Table:
     """All rows, those of the training part first where there is one."""
-    from steadyboost.datasets.catalog import CATALOG
+    from steadyboost.lab.datasets.catalog import CATALOG
 
     info = CATALOG[set_]
     if info.train_rows == info.rows:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from steadyboost.experiments.plan import (
+from steadyboost.lab.experiments.plan import (
     Claim,
     DataChoice,
     Experiment,
@@ -17,7 +17,7 @@ from steadyboost.experiments.plan import (
     Quantity,
     Quick,
 )
-from steadyboost.experiments.printed import read_printed
+from steadyboost.lab.experiments.printed import read_printed
 
 RELATIONS = ("lower", "at_most", "higher", "not_lower")
 
@@ -35,7 +35,7 @@ class Paper:
 @cache
 def papers() -> tuple[Paper, ...]:
     """All papers, in the order of their numbers."""
-    folder = files("steadyboost.experiments") / "papers"
+    folder = files("steadyboost.lab.experiments") / "papers"
     names = sorted(entry.name for entry in folder.iterdir() if entry.name.endswith(".toml"))
     return tuple(read_paper((folder / name).read_text(encoding="utf-8")) for name in names)
 

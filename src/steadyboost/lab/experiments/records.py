@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from steadyboost.experiments.tables import Entry, Report, remarks
+from steadyboost.lab.experiments.tables import Entry, Report, remarks
 
 COLUMNS = (
     "experiment",

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from html import escape
 
-from steadyboost.experiments.claims import Verdict
-from steadyboost.experiments.pictures import draw
-from steadyboost.experiments.reading import papers
-from steadyboost.experiments.tables import (
+from steadyboost.lab.experiments.claims import Verdict
+from steadyboost.lab.experiments.pictures import draw
+from steadyboost.lab.experiments.reading import papers
+from steadyboost.lab.experiments.tables import (
     MARKS,
     Entry,
     Report,
@@ -18,9 +18,9 @@ from steadyboost.experiments.tables import (
     ours_text,
     remarks,
 )
-from steadyboost.reports import page
-from steadyboost.reports.page import figure, listing, paragraph
-from steadyboost.reports.tables import Cell, Column, data_table, text
+from steadyboost.lab.reports import page
+from steadyboost.lab.reports.page import figure, listing, paragraph
+from steadyboost.lab.reports.tables import Cell, Column, data_table, text
 
 CLASSES = {"reproduces": "yes", "does not": "no"}
 QUICK = (

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.experiments.cache import Cache
-from steadyboost.experiments.cells import Cell, Condition, cells_of
-from steadyboost.experiments.plan import (
+from steadyboost.lab.experiments.cache import Cache
+from steadyboost.lab.experiments.cells import Cell, Condition, cells_of
+from steadyboost.lab.experiments.plan import (
     LAST,
     DataChoice,
     Experiment,
@@ -168,7 +168,7 @@ def _lacking_line(experiment: Experiment, condition: Condition, reason: str) -> 
 
 def obstacle(method: Method) -> str:
     """Why a method cannot be run in this version of the package."""
-    from steadyboost.experiments.estimators import why_unavailable
+    from steadyboost.lab.experiments.estimators import why_unavailable
 
     return why_unavailable(method.estimator)
 
@@ -185,7 +185,7 @@ def obstacles(experiment: Experiment, skipped: Iterable[str]) -> dict[Condition,
 
 
 def _why_left_out(data: DataChoice, skipped: Iterable[str]) -> str:
-    from steadyboost.experiments.problems import why_missing
+    from steadyboost.lab.experiments.problems import why_missing
 
     if data.missing:
         return data.missing

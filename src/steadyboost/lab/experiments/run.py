@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from steadyboost.experiments.cache import Cache
-from steadyboost.experiments.cells import Cell, Condition, cells_of
-from steadyboost.experiments.plan import Experiment
-from steadyboost.experiments.pool import run_cells
-from steadyboost.experiments.results import gather, obstacles
-from steadyboost.experiments.tables import Report, make_report
+from steadyboost.lab.experiments.cache import Cache
+from steadyboost.lab.experiments.cells import Cell, Condition, cells_of
+from steadyboost.lab.experiments.plan import Experiment
+from steadyboost.lab.experiments.pool import run_cells
+from steadyboost.lab.experiments.results import gather, obstacles
+from steadyboost.lab.experiments.tables import Report, make_report
 
 
 @dataclass

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost import datasets
-from steadyboost.experiments.problems import (
+from steadyboost.lab import datasets
+from steadyboost.lab.experiments.problems import (
     GENERATORS,
     TEST_ROWS,
     TOY_ROWS,

@@ -9,11 +9,11 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from steadyboost.experiments.claims import Verdict, judge
-from steadyboost.experiments.plan import Experiment, Point, Printed
-from steadyboost.experiments.printed import point_at, row_label
-from steadyboost.experiments.results import NOT_RUN, Results
-from steadyboost.experiments.statistics import LEVEL, Estimate, corrected_t_test, estimate
+from steadyboost.lab.experiments.claims import Verdict, judge
+from steadyboost.lab.experiments.plan import Experiment, Point, Printed
+from steadyboost.lab.experiments.printed import point_at, row_label
+from steadyboost.lab.experiments.results import NOT_RUN, Results
+from steadyboost.lab.experiments.statistics import LEVEL, Estimate, corrected_t_test, estimate
 
 LEGEND = (
     "First line: ours, mean (± standard deviation) over the runs; below it: as printed. "

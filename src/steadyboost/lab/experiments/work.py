@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import f1_score
 
-from steadyboost.core.callbacks import Callback
-from steadyboost.experiments.estimators import build, choices
-from steadyboost.experiments.problems import seed_of
-from steadyboost.experiments.splits import Rows, Run, draw, hold_out
+from steadyboost.ensemble.callbacks import Callback
+from steadyboost.lab.experiments.estimators import build, choices
+from steadyboost.lab.experiments.problems import seed_of
+from steadyboost.lab.experiments.splits import Rows, Run, draw, hold_out
 
 MOST_WARNINGS = 3
 
@@ -97,7 +97,7 @@ def fit(cell: Mapping[str, Any], choice: dict[str, Any], train: Rows) -> Fitted:
 
 def _warm_up(method: Mapping[str, Any], train: Rows) -> None:
     """Load compiled code, so that its time is not counted."""
-    from steadyboost.demo import StopAtTwo
+    from steadyboost.lab.demo import StopAtTwo
 
     model = build(method, {}, len(np.unique(train.y)), seed=0)
     model.set_params(callbacks=[StopAtTwo()]).fit(train.X, train.y)

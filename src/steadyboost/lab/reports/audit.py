@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steadyboost.reports.charts import BOTTOM, COLORS, LEFT, RIGHT, TOP, Axis, bar, panel
-from steadyboost.reports.page import facts, figure, html_page, made_by, paragraph
-from steadyboost.reports.tables import Cell, Column, data_table, heat_table, text
-from steadyboost.reports.values import feature_names, values_of
+from steadyboost.lab.reports.charts import BOTTOM, COLORS, LEFT, RIGHT, TOP, Axis, bar, panel
+from steadyboost.lab.reports.page import facts, figure, html_page, made_by, paragraph
+from steadyboost.lab.reports.tables import Cell, Column, data_table, heat_table, text
+from steadyboost.lab.reports.values import feature_names, values_of
 
 if TYPE_CHECKING:
     from steadyboost.noise import LabelAudit

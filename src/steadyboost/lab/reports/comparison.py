@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from steadyboost.comparison.result import Comparison, MethodResult, Standing
-from steadyboost.reports.charts import COLORS, legend
-from steadyboost.reports.page import (
+from steadyboost.lab.comparison.result import Comparison, MethodResult, Standing
+from steadyboost.lab.reports.charts import COLORS, legend
+from steadyboost.lab.reports.page import (
     badge,
     facts,
     figure,
@@ -15,8 +15,8 @@ from steadyboost.reports.page import (
     made_by,
     paragraph,
 )
-from steadyboost.reports.strips import Strip, strips
-from steadyboost.reports.tables import Cell, Column, data_table, heat_table, text
+from steadyboost.lab.reports.strips import Strip, strips
+from steadyboost.lab.reports.tables import Cell, Column, data_table, heat_table, text
 
 OURS, PEERS = "SteadyBoost", "other library"
 MOST_CLASSES = 40  # that a table of errors by class shows

@@ -34,7 +34,7 @@ def made_by(command: str) -> str:
 
 
 def _resource(name: str) -> str:
-    return (files("steadyboost.reports") / name).read_text(encoding="utf-8")
+    return (files("steadyboost.lab.reports") / name).read_text(encoding="utf-8")
 
 
 def _colors() -> str:

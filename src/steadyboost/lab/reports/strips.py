@@ -11,8 +11,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 import numpy as np
 
+from steadyboost.lab.reports.charts import GRID, INK, QUIET, WIDTH, Axis, axis_over, dot
 from steadyboost.plots.svg import FONTS, text_at
-from steadyboost.reports.charts import GRID, INK, QUIET, WIDTH, Axis, axis_over, dot
 
 LEFT, RIGHT, TOP, LINE = 14, WIDTH - 14, 34, 38
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from steadyboost.learners.prepare import as_frame
+from steadyboost.preprocessing.encoder import as_frame
 
 MOST_LETTERS = 160  # of one value
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.c45_sparse_cases import SparseData, read_rows
+from steadyboost.trees.c45.sparse_cases import SparseData, read_rows
 from steadyboost.trees.jit import inner, kernel
 
 # Columns of ``Nodes.links``.

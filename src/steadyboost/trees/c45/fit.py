@@ -21,12 +21,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steadyboost.trees.c45_cases import AnyData, Data
-from steadyboost.trees.c45_grow import grow
-from steadyboost.trees.c45_prune import prune as prune_nodes
-from steadyboost.trees.c45_sparse_cases import SparseCases
-from steadyboost.trees.c45_split import Rules
-from steadyboost.trees.c45_tree import C45Tree, columns_of
+from steadyboost.trees.c45.cases import AnyData, Data
+from steadyboost.trees.c45.grow import grow
+from steadyboost.trees.c45.prune import prune as prune_nodes
+from steadyboost.trees.c45.sparse_cases import SparseCases
+from steadyboost.trees.c45.split import Rules
+from steadyboost.trees.c45.tree import C45Tree, columns_of
 
 __all__ = ["C45Tree", "grow_c45", "presort"]
 

@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from steadyboost.trees.c45_cases import (
+from steadyboost.trees.c45.cases import (
     ATTRIBUTE,
     BRANCHES,
     CASES,
@@ -35,8 +35,8 @@ from steadyboost.trees.c45_cases import (
     send,
     sum_up,
 )
-from steadyboost.trees.c45_sparse import choose_sparse_test, sparse_training_value
-from steadyboost.trees.c45_split import (
+from steadyboost.trees.c45.sparse import choose_sparse_test, sparse_training_value
+from steadyboost.trees.c45.split import (
     EPSILON,
     REJECTED,
     ROUNDING,
@@ -45,7 +45,7 @@ from steadyboost.trees.c45_split import (
     discrete_test,
     pick,
 )
-from steadyboost.trees.c45_work import N_NODES, N_OPEN, N_PLACES, start_work, with_room
+from steadyboost.trees.c45.work import N_NODES, N_OPEN, N_PLACES, start_work, with_room
 from steadyboost.trees.jit import inner, kernel
 
 

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.c45_cases import (
+from steadyboost.trees.c45.cases import (
     ATTRIBUTE,
     BRANCHES,
     CASES,

@@ -7,8 +7,8 @@ those of full columns up to rounding, which the choice of tests forgives.
 
 import math
 
-from steadyboost.trees.c45_cases import CASES, TIE
-from steadyboost.trees.c45_split import (
+from steadyboost.trees.c45.cases import CASES, TIE
+from steadyboost.trees.c45.split import (
     REJECTED,
     ROUNDING,
     gain_of_cut,

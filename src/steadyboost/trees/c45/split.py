@@ -15,7 +15,7 @@ Intelligence Research, 4, 77-90.
 import math
 from typing import NamedTuple
 
-from steadyboost.trees.c45_cases import MISSING, TIE, branch_of
+from steadyboost.trees.c45.cases import MISSING, TIE, branch_of
 from steadyboost.trees.jit import inner
 
 # C4.5's own tolerance, in bits for gains and in cases for errors.

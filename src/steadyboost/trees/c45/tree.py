@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steadyboost.trees.c45_cases import (
+from steadyboost.trees.c45.cases import (
     ATTRIBUTE,
     BRANCHES,
     CASES,

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.c45_cases import AnyData, Nodes, longer
+from steadyboost.trees.c45.cases import AnyData, Nodes, longer
 
 # Entries of ``Work.counts``: nodes made, nodes on the stack, places wanted in the lists.
 N_NODES, N_OPEN, N_PLACES = 0, 1, 2

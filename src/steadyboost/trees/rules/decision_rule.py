@@ -6,11 +6,11 @@ from functools import cached_property
 
 import numpy as np
 
-from steadyboost.trees.attribute_test import histogram_of, in_shards, set_of
 from steadyboost.trees.binned import Binned, BinnedRows
 from steadyboost.trees.filling import subtract
 from steadyboost.trees.room import empty_tree
-from steadyboost.trees.rule_search import (
+from steadyboost.trees.rules.attribute_test import histogram_of, in_shards, set_of
+from steadyboost.trees.rules.rule_search import (
     ABOVE,
     AT_MOST,
     EQUAL,

@@ -13,11 +13,11 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_predict
 
 from steadyboost.boosters.steadyboost import SteadyBoostClassifier
-from steadyboost.core.inputs import check_labels, check_weights, class_indices
-from steadyboost.core.label_table import LabelTable
-from steadyboost.core.noise_model import fit_noise_model
-from steadyboost.core.rows import Rows
-from steadyboost.learners.prepare import as_frame, categories_of
+from steadyboost.boosters.steadyboost.label_table import LabelTable
+from steadyboost.boosters.steadyboost.noise_model import fit_noise_model
+from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.validation import check_labels, check_weights, class_indices
+from steadyboost.preprocessing.encoder import as_frame, categories_of
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from sklearn.naive_bayes import GaussianNB
 from steadyboost import BaggingClassifier
 from steadyboost.boosters.steadyboost import SteadyBoostClassifier
 from steadyboost.noise import audit, corrupt
-from steadyboost.noise.auditing import _Auditor, conflicting
+from steadyboost.noise.label_audit import _Auditor, conflicting
 
 X, TRUTH = load_wine(return_X_y=True)
 Y, IS_WRONG = corrupt(TRUTH, 0.15, random_state=0)
