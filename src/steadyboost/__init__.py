@@ -6,6 +6,8 @@ Public names load on first use, so that ``import steadyboost`` stays quick.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from steadyboost import _moved
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
@@ -92,6 +94,8 @@ __all__ = [
     "__version__",
     "load",
 ]
+
+_moved.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -11,7 +11,7 @@ from steadyboost import C45, AttributeTest, DecisionRule, Tree
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Question
 from steadyboost.learners.foreign import ForeignLearner
-from steadyboost.preprocessing.encoder import Binner
+from steadyboost.preprocessing.binner import Binner
 
 OURS = [Tree(max_depth=2), AttributeTest(), DecisionRule()]
 OTHERS = [C45(), ForeignLearner(GaussianNB())]

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Question
 from steadyboost.learners.tree import Stump, Tree
-from steadyboost.preprocessing.encoder import Binner
+from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees import tree as trees
 from steadyboost.trees.sums import Sums
 from steadyboost.trees.tree import Growth, grow_tree

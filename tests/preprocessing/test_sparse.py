@@ -7,8 +7,9 @@ from reference.tree_cases import unpack
 from scipy import sparse
 
 from steadyboost.learners.base import Data
-from steadyboost.preprocessing import encoder as prepare
-from steadyboost.preprocessing.encoder import Binner, Encoder, categorical_mask
+from steadyboost.preprocessing import binner as module
+from steadyboost.preprocessing.binner import Binner
+from steadyboost.preprocessing.encoder import Encoder, categorical_mask
 from steadyboost.preprocessing.sparse import by_rows, compress, dense_blocks
 from steadyboost.trees.sparse_kernels import column_of
 
@@ -67,7 +68,7 @@ def test_numbers_of_any_type_are_binned_alike(kind):
 
 
 def test_large_tables_sample_the_same_rows(monkeypatch):
-    monkeypatch.setattr(prepare, "SAMPLE_ROWS", 60)
+    monkeypatch.setattr(module, "SAMPLE_ROWS", 60)
     full = table(np.random.default_rng(1), decimals=12, density=0.7)
     for weights in (None, np.random.default_rng(2).exponential(size=len(full))):
         options = {"weights": weights, "max_bins": 9}

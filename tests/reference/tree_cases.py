@@ -7,7 +7,7 @@ import numpy as np
 from reference import tree as twin
 from sklearn import datasets
 
-from steadyboost.preprocessing.encoder import Binner
+from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees.binned import Binned
 from steadyboost.trees.sums import Sums
 from steadyboost.trees.tree import GrownTree, Growth, grow_tree

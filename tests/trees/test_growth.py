@@ -25,7 +25,8 @@ from reference.tree_cases import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from steadyboost.preprocessing.encoder import Binner, Encoder, categorical_mask
+from steadyboost.preprocessing.binner import Binner
+from steadyboost.preprocessing.encoder import Encoder, categorical_mask
 from steadyboost.trees.sums import Sums
 from steadyboost.trees.tree import Growth, grow_tree, grow_trees
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from steadyboost.ensemble.workers import Workers
-from steadyboost.preprocessing.encoder import Binner
+from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees import many as module
 from steadyboost.trees.many import grow_many
 from steadyboost.trees.sums import Sums

@@ -5,7 +5,7 @@ import pytest
 from reference.tree_cases import bins_in, pack, random_columns
 from scipy.sparse import csr_array
 
-from steadyboost.preprocessing.encoder import Binner
+from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees.newton import grow_steps
 from steadyboost.trees.sums import Sums
 from steadyboost.trees.tree import Growth, grow_tree

@@ -19,8 +19,8 @@ from steadyboost.ensemble.validation import (
     take_rows,
     without_weightless,
 )
+from steadyboost.preprocessing.binner import Binner
 from steadyboost.preprocessing.encoder import (
-    Binner,
     Encoder,
     count_values,
     each_column,

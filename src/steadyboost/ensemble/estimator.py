@@ -37,7 +37,8 @@ from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Learner
 from steadyboost.learners.foreign import ForeignLearner
 from steadyboost.learners.tree import Tree
-from steadyboost.preprocessing.encoder import Binner, Encoder, categorical_mask
+from steadyboost.preprocessing.binner import Binner
+from steadyboost.preprocessing.encoder import Encoder, categorical_mask
 
 
 def _full_signature(cls: Any) -> Signature:

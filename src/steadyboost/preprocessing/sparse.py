@@ -10,7 +10,7 @@ from steadyboost.trees.sparse import SparseBinned
 from steadyboost.trees.sparse_binning import Compressed, assign_sparse_bins
 
 if TYPE_CHECKING:
-    from steadyboost.preprocessing.encoder import Binner
+    from steadyboost.preprocessing.binner import Binner
 
 BLOCK_NUMBERS = 1 << 21  # that are made dense at once
 

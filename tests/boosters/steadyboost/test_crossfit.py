@@ -17,7 +17,7 @@ from steadyboost.boosters.steadyboost.crossfit import (
 )
 from steadyboost.ensemble.packed_forest import StackedLeaves, stack
 from steadyboost.ensemble.rounds import Draw
-from steadyboost.preprocessing.encoder import Binner
+from steadyboost.preprocessing.binner import Binner
 
 
 class Keeping(SteadyBoostClassifier):

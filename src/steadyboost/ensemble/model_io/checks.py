@@ -8,7 +8,8 @@ import numpy as np
 if TYPE_CHECKING:
     from steadyboost.ensemble.hooks import Hooks
     from steadyboost.ensemble.stages import Stage
-    from steadyboost.preprocessing.encoder import Binner, Encoder
+    from steadyboost.preprocessing.binner import Binner
+    from steadyboost.preprocessing.encoder import Encoder
 
 MAX_CUTS = 254
 MAX_CATEGORIES = 255

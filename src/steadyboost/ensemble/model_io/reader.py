@@ -29,7 +29,8 @@ from steadyboost.ensemble.model_io.writer import FORMAT, TABLES, VERSION, is_own
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.many import Answers
-from steadyboost.preprocessing.encoder import Binner, Encoder
+from steadyboost.preprocessing.binner import Binner
+from steadyboost.preprocessing.encoder import Encoder
 
 KEYS = {
     *("format", "version", "library", "booster", "params", "seed", "n_features", "feature_names"),
