@@ -1,4 +1,4 @@
-"""Dask collections: where they are met, and who takes care of them."""
+"""Dask collections: how they are recognised, and passed on to :mod:`steadyboost.distributed`."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,8 +11,8 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__")
 
 
-def dask_room() -> Any:
-    """:mod:`steadyboost.distributed`, which knows the core, as the core does not know it."""
+def distributed_package() -> Any:
+    """:mod:`steadyboost.distributed`, imported when it is needed, as it imports this package."""
     return import_module("steadyboost.distributed")
 
 
@@ -22,7 +22,7 @@ def lazily(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def on_any(self: Any, X: Any, *arguments: Any, **options: Any) -> Any:
         if is_dask(X):
-            return dask_room().lazily(self, method.__name__, X, *arguments, **options)
+            return distributed_package().lazily(self, method.__name__, X, *arguments, **options)
         return method(self, X, *arguments, **options)
 
     return on_any

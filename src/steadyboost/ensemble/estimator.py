@@ -11,7 +11,7 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from steadyboost.ensemble.callbacks import Callback, default_callbacks
-from steadyboost.ensemble.collections import dask_room, is_dask
+from steadyboost.ensemble.collections import distributed_package, is_dask
 from steadyboost.ensemble.docs import with_shared_parameters
 from steadyboost.ensemble.history import History
 from steadyboost.ensemble.loop import Boosting, Seeds
@@ -160,7 +160,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         if not going_on:
             self.__dict__.pop("stages_", None)  # a fit that fails must not mix two models
         if is_dask(X):
-            return dask_room().fit(self, X, y, sample_weight, held_out, costs)
+            return distributed_package().fit(self, X, y, sample_weight, held_out, costs)
         X = check_table(self, X, reset=not going_on)
         labels = check_labels(y, X, self.takes_label_sets)
         weights, costs = check_weights(sample_weight, X), self.check_costs(costs, labels)
