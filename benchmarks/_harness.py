@@ -13,7 +13,7 @@ from _sets import SETS, DataSet
 from _threads import Additions
 from rich.console import Console
 
-from steadyboost.datasets import DatasetNotFound
+from steadyboost.lab.datasets import DatasetNotFound
 
 MORE_PAIRS = 2  # of our fits with one thread and two, for each repeat of all models
 PREDICT_TREES = 100  # at least; a multiple of the classes, so that all models have as many

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from steadyboost.datasets import load
+from steadyboost.lab.datasets import load
 from steadyboost.noise import corrupt
 
 SETS = (

@@ -50,14 +50,14 @@ class DataSet:
 
 
 def _letter(rows: int) -> Table:
-    from steadyboost.datasets import load
+    from steadyboost.lab.datasets import load
 
     X, y = load("letter")
     return X.to_numpy(dtype=float)[:rows], y.to_numpy()[:rows]
 
 
 def _poker(rows: int) -> Table:
-    from steadyboost.datasets import make_poker
+    from steadyboost.lab.datasets import make_poker
 
     return make_poker(rows, random_state=POKER_SEED)
 

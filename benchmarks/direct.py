@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.table import Table
 
 from steadyboost import DMCBoostClassifier, SAMMEClassifier
+from steadyboost.boosters.dmcboost import phases as direct
 from steadyboost.callbacks import Callback
-from steadyboost.core import direct
-from steadyboost.datasets import make_poker
+from steadyboost.lab.datasets import make_poker
 
 GOALS = {"phase I": 15.0, "phase II, gradient": 6.0, "phase II, line search": 15.0}
 

@@ -19,8 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from steadyboost import AdaBoostM1Classifier, DMCBoostClassifier, SAMMEClassifier, Tree
-from steadyboost.boosters.dmcboost import CANDIDATES
-from steadyboost.datasets import load
+from steadyboost.boosters.dmcboost.classifier import CANDIDATES
+from steadyboost.lab.datasets import load
 from steadyboost.noise import corrupt
 
 Fold = dict[str, Any]

@@ -25,7 +25,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost import AdaBoostMHClassifier, BoostingClassifier, SoftmaxBoostClassifier
 from steadyboost.callbacks import Callback
-from steadyboost.datasets import load
+from steadyboost.lab.datasets import load
 
 Made = Callable[[int, int], BoostingClassifier]
 BARS = {"letter": 50, "synthetic": 300}

@@ -24,7 +24,7 @@ from steadyboost import (
     SAMMEClassifier,
     Stump,
 )
-from steadyboost.datasets import load
+from steadyboost.lab.datasets import load
 
 BOOSTERS: dict[str, tuple[type[BoostingClassifier], dict[str, object]]] = {
     "SAMME": (SAMMEClassifier, {}),

@@ -20,7 +20,7 @@ from sklearn.metrics import f1_score
 from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost import SAMMEClassifier, Stump, Tree
-from steadyboost.datasets import reuters
+from steadyboost.lab.datasets import reuters
 
 
 def models(n_rounds: int) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
-from steadyboost.datasets import make_waveform
-from steadyboost.demo import boosters
 from steadyboost.evaluation import calibration_error
+from steadyboost.lab.datasets import make_waveform
+from steadyboost.lab.demo import boosters
 from steadyboost.noise import corrupt
 
 SETTINGS = {"MSmoothBoost": {"smoothing": 0.5}, "MartiBoost": {"n_layers": 30}}

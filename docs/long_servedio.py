@@ -19,7 +19,7 @@ from steadyboost import (
     SoftmaxBoostClassifier,
     Stump,
 )
-from steadyboost.datasets import make_long_servedio
+from steadyboost.lab.datasets import make_long_servedio
 
 PICTURE = Path(__file__).parent / "images" / "long-servedio.png"
 NOISE = np.linspace(0, 0.5, 11)

@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 
 from steadyboost import SAMMEClassifier, Tree
 from steadyboost.callbacks import Callback
-from steadyboost.demo import boosters
+from steadyboost.lab.demo import boosters
 from steadyboost.noise import corrupt
 
 CENTRES = 3.0 * np.array([[0, 0], [0, 1.2], [-1.04, -0.6], [1.04, -0.6]])

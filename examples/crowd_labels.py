@@ -14,7 +14,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 
 from steadyboost import SteadyBoostClassifier
-from steadyboost.datasets import human_labels, load
+from steadyboost.lab.datasets import human_labels, load
 from steadyboost.noise import audit
 
 sentences = np.asarray(load("sentiment_crowd", "train")[0])[:, 0]

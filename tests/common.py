@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import steadyboost
 from steadyboost import SteadyBoostClassifier, Tree
-from steadyboost.core.estimator import BoostingClassifier
+from steadyboost.ensemble.estimator import BoostingClassifier
 
 
 def is_booster(item):

@@ -9,9 +9,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from html_pages import Browser
 
-from steadyboost.datasets import load
-from steadyboost.datasets.errors import Unavailable
-from steadyboost.datasets.folder import data_folder
+from steadyboost.lab.datasets import load
+from steadyboost.lab.datasets.errors import Unavailable
+from steadyboost.lab.datasets.folder import data_folder
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from steadyboost.comparison.result import Comparison, MethodResult, Run, Setting
+from steadyboost.lab.comparison.result import Comparison, MethodResult, Run, Setting
 
 
 @dataclass

@@ -22,7 +22,7 @@ from steadyboost import (
     Tree,
     WeightBoostClassifier,
 )
-from steadyboost.core.model_file import ModelFileError, load, save_model
+from steadyboost.ensemble.model_io.file import ModelFileError, load, save_model
 
 KINDS = ("SAMME", "MSmoothBoost", "C4.5", "MartiBoost", "many", "ended")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from steadyboost.demo import boosters
+from steadyboost.lab.demo import boosters
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

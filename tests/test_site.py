@@ -62,9 +62,9 @@ def test_formulas_are_drawn(site):
 
 
 def test_source_files_are_pages(site):
-    assert (site / "source/src/steadyboost/boosters/weightboost.py.html").is_file()
+    assert (site / "source/src/steadyboost/boosters/weightboost/classifier.py.html").is_file()
     text = (site / "algorithms/weightboost.html").read_text(encoding="utf-8")
-    assert 'href="../source/src/steadyboost/boosters/weightboost.py.html"' in text
+    assert 'href="../source/src/steadyboost/boosters/weightboost/classifier.py.html"' in text
 
 
 def test_reference_has_every_name(site):

@@ -6,6 +6,8 @@ Public names load on first use, so that ``import steadyboost`` stays quick.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from steadyboost import _moved
+
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from steadyboost.boosters.steadyboost import SteadyBoostClassifier
     from steadyboost.boosters.weight_decay import WeightDecayClassifier
     from steadyboost.boosters.weightboost import WeightBoostClassifier
-    from steadyboost.core.estimator import BoostingClassifier
-    from steadyboost.core.model_file import ModelFileError, load
+    from steadyboost.ensemble.estimator import BoostingClassifier
+    from steadyboost.ensemble.model_io.file import ModelFileError, load
     from steadyboost.learners.attribute_test import AttributeTest
     from steadyboost.learners.c45 import C45
     from steadyboost.learners.decision_rule import DecisionRule
@@ -43,7 +45,7 @@ _HOME = {
     "ArcX4Classifier": "steadyboost.boosters.arc_x4",
     "AttributeTest": "steadyboost.learners.attribute_test",
     "BaggingClassifier": "steadyboost.boosters.bagging",
-    "BoostingClassifier": "steadyboost.core.estimator",
+    "BoostingClassifier": "steadyboost.ensemble.estimator",
     "C45": "steadyboost.learners.c45",
     "DMCBoostClassifier": "steadyboost.boosters.dmcboost",
     "DecisionRule": "steadyboost.learners.decision_rule",
@@ -52,7 +54,7 @@ _HOME = {
     "GDMCBoostClassifier": "steadyboost.boosters.gdmcboost",
     "MSmoothBoostClassifier": "steadyboost.boosters.msmooth",
     "MartiBoostClassifier": "steadyboost.boosters.martiboost",
-    "ModelFileError": "steadyboost.core.model_file",
+    "ModelFileError": "steadyboost.ensemble.model_io.file",
     "SAMMEClassifier": "steadyboost.boosters.samme",
     "SoftmaxBoostClassifier": "steadyboost.boosters.softmax_boost",
     "SteadyBoostClassifier": "steadyboost.boosters.steadyboost",
@@ -60,7 +62,7 @@ _HOME = {
     "Tree": "steadyboost.learners.tree",
     "WeightBoostClassifier": "steadyboost.boosters.weightboost",
     "WeightDecayClassifier": "steadyboost.boosters.weight_decay",
-    "load": "steadyboost.core.model_file",
+    "load": "steadyboost.ensemble.model_io.file",
 }
 
 __all__ = [
@@ -92,6 +94,8 @@ __all__ = [
     "__version__",
     "load",
 ]
+
+_moved.install()
 
 
 def __getattr__(name: str) -> Any:

@@ -1,14 +1,14 @@
 """Callbacks for ``callbacks=[...]``: they see each round, and stop training by returning True."""
 
-from steadyboost.core.callbacks import (
+from steadyboost.ensemble.callbacks import (
     Callback,
     EarlyStopping,
     Monitor,
     Progress,
     TimeLimit,
 )
-from steadyboost.core.checkpoint import Checkpoint
-from steadyboost.core.history import History
+from steadyboost.ensemble.checkpoint import Checkpoint
+from steadyboost.ensemble.history import History
 
 __all__ = [
     "Callback",

@@ -15,9 +15,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.linesearch import choose_interval, error_curve, stand_all, whole_weights
-from steadyboost.trees.margin_search import bottom_mean, margin_lines
-from steadyboost.trees.step_search import find_step
+from steadyboost.boosters.dmcboost.linesearch import (
+    choose_interval,
+    error_curve,
+    stand_all,
+    whole_weights,
+)
+from steadyboost.boosters.dmcboost.margin_search import bottom_mean, margin_lines
+from steadyboost.boosters.dmcboost.step_search import find_step
 
 
 class ErrorSearch(NamedTuple):

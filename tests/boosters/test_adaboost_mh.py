@@ -10,7 +10,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import steadyboost
 from steadyboost import AdaBoostClassifier, AdaBoostMHClassifier, Stump, Tree
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 
 X, y = problem(k=4)
 WEIGHTS = np.random.default_rng(0).integers(1, 5, size=len(y)).astype(float)

@@ -42,11 +42,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from steadyboost import BoostingClassifier, ECOCClassifier, Stump, Tree
-from steadyboost.core import rows as rows_module
-from steadyboost.core.binary import BinaryBoostingClassifier
-from steadyboost.core.callbacks import Callback, Monitor, Progress, TimeLimit
-from steadyboost.core.inputs import split_off
-from steadyboost.core.labelwise import LabelwiseClassifier
+from steadyboost.boosters.families.binary import BinaryBoostingClassifier
+from steadyboost.boosters.families.labelwise import LabelwiseClassifier
+from steadyboost.ensemble import training_state as rows_module
+from steadyboost.ensemble.callbacks import Callback, Monitor, Progress, TimeLimit
+from steadyboost.ensemble.validation import split_off
 from steadyboost.trees import tree as tree_module
 
 X, y = problem()

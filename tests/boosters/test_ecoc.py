@@ -8,7 +8,7 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.naive_bayes import GaussianNB
 
 from steadyboost import ECOCClassifier, Stump, Tree
-from steadyboost.core.codes import code_distance, exhaustive_code
+from steadyboost.ensemble.codes.codes import code_distance, exhaustive_code
 
 DECODINGS = ("hamming", "weighted")
 each_decoding = pytest.mark.parametrize("decoding", DECODINGS)

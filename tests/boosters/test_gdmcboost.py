@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost import AdaBoostClassifier, GDMCBoostClassifier, Stump
-from steadyboost.core.codes import simplex_vertices
+from steadyboost.ensemble.codes.codes import simplex_vertices
 
 LEAVES = ("codeword", "vector")
 each_leaves = pytest.mark.parametrize("leaves", LEAVES)

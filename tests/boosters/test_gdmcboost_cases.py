@@ -10,7 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 import steadyboost
 from steadyboost import GDMCBoostClassifier, SAMMEClassifier, Tree
 from steadyboost.boosters.gdmcboost import LARGEST_STEP, least
-from steadyboost.core import rows as rows_module
+from steadyboost.ensemble import training_state as rows_module
 
 each_leaves = pytest.mark.parametrize("leaves", ["codeword", "vector"])
 

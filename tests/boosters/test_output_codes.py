@@ -15,7 +15,7 @@ from steadyboost import (
     MSmoothBoostClassifier,
     Tree,
 )
-from steadyboost.core.colorings import cut_value, greedy_coloring, maxcut_coloring
+from steadyboost.ensemble.codes.colorings import cut_value, greedy_coloring, maxcut_coloring
 from steadyboost.noise import corrupt
 
 LAMBDAS = (0.0, 0.1, 0.5, 1.0, 2.5)

@@ -25,7 +25,7 @@ from steadyboost import (
     load,
 )
 from steadyboost.callbacks import Checkpoint
-from steadyboost.core import fitted
+from steadyboost.ensemble import prediction as fitted
 from steadyboost.trees import tree as tree_module
 
 FULL = table(np.random.default_rng(0), n=240, gaps=0.02)
@@ -111,7 +111,7 @@ def test_it_learns_the_same_from_few_bins_and_weighted_rows(booster):
 @pytest.mark.parametrize("booster", [SAMMEClassifier, AdaBoostM2Classifier])
 def test_threads_change_nothing(booster, learner, monkeypatch):
     monkeypatch.setattr(tree_module, "SMALL", 0)
-    monkeypatch.setattr("steadyboost.trees.attribute_test.SMALL", 0)
+    monkeypatch.setattr("steadyboost.trees.rules.attribute_test.SMALL", 0)
     monkeypatch.setattr(fitted, "PREDICT_ROWS", 50)
     one, two = (
         quiet(make(booster, estimator=learner, n_jobs=n_jobs).fit, CSR, Y) for n_jobs in (1, 2)

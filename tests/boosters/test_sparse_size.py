@@ -9,7 +9,7 @@ from scipy import sparse
 from sklearn.metrics import f1_score
 
 from steadyboost import C45, AttributeTest, DecisionRule, SAMMEClassifier, Stump, Tree
-from steadyboost.datasets import DatasetNotFound, reuters
+from steadyboost.lab.datasets import DatasetNotFound, reuters
 
 MEGA = 2**20
 

@@ -11,8 +11,8 @@ from sklearn.preprocessing import FunctionTransformer
 
 from steadyboost import SoftmaxBoostClassifier, Stump
 from steadyboost.callbacks import Callback, Checkpoint
-from steadyboost.core.inputs import split_off
 from steadyboost.costs import mean_cost
+from steadyboost.ensemble.validation import split_off
 
 X, y = problem(noise=0.3)
 COSTS = np.array([[0.0, 1.0, 8.0], [1.0, 0.0, 1.0], [1.0, 1.0, 0.2]])

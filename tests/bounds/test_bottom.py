@@ -7,7 +7,7 @@ from scipy.optimize import linprog
 
 from steadyboost import DMCBoostClassifier, bounds
 from steadyboost.bounds.bottom import divergence, inverse_divergence
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 from steadyboost.linesearch import bottom_margin
 
 

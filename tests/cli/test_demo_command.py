@@ -83,7 +83,7 @@ def no_training(monkeypatch):
     """The command without the work, for tests of what it does with files."""
     import numpy as np
 
-    from steadyboost import demo
+    from steadyboost.lab import demo
 
     nothing = np.zeros(4, dtype=bool)
     results = [demo.Result(name, [0.0, 0.0], nothing, 1.0) for name in ("theirs", "ours")]
@@ -116,7 +116,7 @@ def test_an_interrupt_is_told(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("steadyboost.demo.run", interrupt)
+    monkeypatch.setattr("steadyboost.lab.demo.run", interrupt)
     result = call("demo")
     assert (result.exit_code, result.stderr) == (130, "steadyboost: interrupted.\n")
     assert not list(Path().iterdir())

@@ -22,11 +22,11 @@ from reference.weak_cases import (
 from sklearn.base import clone
 
 from steadyboost import AttributeTest
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question
-from steadyboost.trees import attribute_test
-from steadyboost.trees.attribute_test import grow_test
+from steadyboost.trees.rules import attribute_test
+from steadyboost.trees.rules.attribute_test import grow_test
 
 
 def ask_learner(data, question, counts=None):

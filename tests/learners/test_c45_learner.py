@@ -11,11 +11,11 @@ from sklearn.datasets import load_iris, load_wine
 from sklearn.utils._param_validation import InvalidParameterError
 
 from steadyboost import C45, AdaBoostM1Classifier, AdaBoostM2Classifier, SAMMEClassifier
-from steadyboost.core.model_file import load, save_model
+from steadyboost.ensemble.model_io.file import load, save_model
 from steadyboost.learners import c45
 from steadyboost.learners.base import Data
 from steadyboost.learners.c45 import C45Answer
-from steadyboost.trees.c45 import grow_c45
+from steadyboost.trees.c45.fit import grow_c45
 
 GOLF_TREE = """\
 outlook = 0: yes (4.0)

@@ -22,11 +22,11 @@ from sklearn.base import clone
 from sklearn.utils._param_validation import InvalidParameterError
 
 from steadyboost import AdaBoostOCClassifier, DecisionRule
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question
-from steadyboost.trees import attribute_test
-from steadyboost.trees.decision_rule import Evidence, grow_rule
+from steadyboost.trees.rules import attribute_test
+from steadyboost.trees.rules.decision_rule import Evidence, grow_rule
 
 
 def ask_learner(data, question, learner=None, counts=None, seed=0):

@@ -8,10 +8,10 @@ from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
 
 from steadyboost import C45, AttributeTest, DecisionRule, Tree
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Question
 from steadyboost.learners.foreign import ForeignLearner
-from steadyboost.learners.prepare import Binner
+from steadyboost.preprocessing.binner import Binner
 
 OURS = [Tree(max_depth=2), AttributeTest(), DecisionRule()]
 OTHERS = [C45(), ForeignLearner(GaussianNB())]

@@ -7,10 +7,10 @@ from sklearn.base import clone
 from sklearn.datasets import load_digits, load_iris, load_wine
 from sklearn.utils._param_validation import InvalidParameterError
 
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Question
-from steadyboost.learners.prepare import Binner
 from steadyboost.learners.tree import Stump, Tree
+from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees import tree as trees
 from steadyboost.trees.histograms.row_statistics import Sums
 from steadyboost.trees.growth.tree import Growth, grow_tree

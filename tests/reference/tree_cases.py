@@ -7,7 +7,7 @@ import numpy as np
 from reference import tree as twin
 from sklearn import datasets
 
-from steadyboost.learners.prepare import Binner
+from steadyboost.preprocessing.encoder import Binner
 from steadyboost.trees.data.binned import Binned
 from steadyboost.trees.histograms.row_statistics import Sums
 from steadyboost.trees.growth.tree import GrownTree, Growth, grow_tree

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from steadyboost import SAMMEClassifier, Stump
-from steadyboost.datasets import reuters
+from steadyboost.lab.datasets import reuters
 from steadyboost.text import ChiSquaredMax, LtcTransformer
 
 BOTH = [ChiSquaredMax(k=3), LtcTransformer()]

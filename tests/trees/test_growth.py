@@ -25,7 +25,7 @@ from reference.tree_cases import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from steadyboost.learners.prepare import Binner, Encoder, categorical_mask
+from steadyboost.preprocessing.encoder import Binner, Encoder, categorical_mask
 from steadyboost.trees.histograms.row_statistics import Sums
 from steadyboost.trees.growth.tree import Growth, grow_tree, grow_trees
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from steadyboost.learners.prepare import Binner
+from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees import sparse as sparse_module
 from steadyboost.trees.prediction.leaf_sums import LeafSums
 from steadyboost.trees.prediction.apply import CHUNK

@@ -5,8 +5,8 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from steadyboost.core.workers import Workers
-from steadyboost.learners.prepare import Binner
+from steadyboost.ensemble.workers import Workers
+from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees import many as module
 from steadyboost.trees.growth.batched import grow_many
 from steadyboost.trees.histograms.row_statistics import Sums

@@ -5,7 +5,7 @@ import pytest
 from reference.tree_cases import bins_in, pack, random_columns
 from scipy.sparse import csr_array
 
-from steadyboost.learners.prepare import Binner
+from steadyboost.preprocessing.encoder import Binner
 from steadyboost.trees.growth.batched import grow_steps
 from steadyboost.trees.histograms.row_statistics import Sums
 from steadyboost.trees.growth.tree import Growth, grow_tree

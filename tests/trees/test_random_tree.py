@@ -22,7 +22,7 @@ from reference.tree_cases import (
 )
 from scipy.sparse import csr_array
 
-from steadyboost.learners.prepare import Binner
+from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees import random_tree as module
 from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
 

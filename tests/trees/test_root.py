@@ -9,7 +9,7 @@ from reference.histograms import by_numpy
 from reference.tree_cases import assert_identical, pack, random_columns, related_labels
 
 from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
-from steadyboost.core.workers import Workers
+from steadyboost.ensemble.workers import Workers
 from steadyboost.learners import tree as learner
 from steadyboost.trees.crew import Crew
 from steadyboost.trees.histograms.root_cache import RootSums
@@ -38,7 +38,7 @@ def assert_as_if_new(found, binned, labels, weights):
 
 @pytest.fixture(autouse=True)
 def no_data_are_small(monkeypatch):
-    monkeypatch.setattr("steadyboost.trees.tree.SMALL", 0)
+    monkeypatch.setattr("steadyboost.trees.growth.tree.SMALL", 0)
     monkeypatch.setattr("steadyboost.trees.large.SOLO_CELLS", 0)
     monkeypatch.setattr(learner, "CELLS_PER_WORD", np.inf)
 

@@ -16,10 +16,9 @@ from reference.tree_cases import (
     sums_for,
 )
 
-from steadyboost.trees import attribute_test
 from steadyboost.trees import tree as module
-from steadyboost.trees.attribute_test import grow_test
-from steadyboost.trees.decision_rule import Evidence, grow_rule
+from steadyboost.trees.rules.attribute_test import grow_test
+from steadyboost.trees.rules.decision_rule import Evidence, grow_rule
 from steadyboost.trees.growth.sharded import one_by_one
 from steadyboost.trees.histograms.row_statistics import Sums
 from steadyboost.trees.growth.tree import Growth, grow_tree

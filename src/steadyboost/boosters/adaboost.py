@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from steadyboost.core.binary import BinaryBoostingClassifier, against
-from steadyboost.core.scores import ROUNDING, log_odds
+from steadyboost.boosters.families.binary import BinaryBoostingClassifier, against
+from steadyboost.ensemble.scores import ROUNDING, log_odds
 from steadyboost.learners.base import Question
 
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.hooks import minus_own_score
-from steadyboost.core.scores import ROUNDING, log_odds, own_score
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.hooks import minus_own_score
+from steadyboost.ensemble.scores import ROUNDING, log_odds, own_score
 from steadyboost.learners.base import Question
 
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.loop import Round
-from steadyboost.core.output_codes import CLIP
-from steadyboost.core.pairs import Pairs
-from steadyboost.core.rows import Rows
-from steadyboost.core.scores import ROUNDING, softmax
+from steadyboost.boosters.families.output_codes import CLIP
+from steadyboost.boosters.families.pairs import Pairs
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.loop import Round
+from steadyboost.ensemble.scores import ROUNDING, softmax
+from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Question
 
 

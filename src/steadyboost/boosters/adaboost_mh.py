@@ -5,10 +5,10 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from steadyboost.core.labelwise import Found, LabelwiseClassifier, indicator
-from steadyboost.core.loop import Boosting, Round
-from steadyboost.core.rows import Block, Rows, scale_of
-from steadyboost.core.scores import ROUNDING, log_odds, one_against_all, sigmoid
+from steadyboost.boosters.families.labelwise import Found, LabelwiseClassifier, indicator
+from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.scores import ROUNDING, log_odds, one_against_all, sigmoid
+from steadyboost.ensemble.training_state import Block, Rows, scale_of
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.tree import Tree
 from steadyboost.trees.histograms.row_statistics import parts

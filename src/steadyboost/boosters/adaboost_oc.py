@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from steadyboost.core.output_codes import CLIP, OutputCodeClassifier
+from steadyboost.boosters.families.output_codes import CLIP, OutputCodeClassifier
 from steadyboost.learners.base import Question
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from steadyboost.core.scores import own_score
-from steadyboost.core.voting import VotingClassifier
+from steadyboost.boosters.families.voting import VotingClassifier
+from steadyboost.ensemble.scores import own_score
 
 
 class ArcX4Classifier(VotingClassifier):

@@ -4,9 +4,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from steadyboost.core.loop import Boosting
-from steadyboost.core.rows import Rows
-from steadyboost.core.voting import VotingClassifier
+from steadyboost.boosters.families.voting import VotingClassifier
+from steadyboost.ensemble.loop import Boosting
+from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Learner
 
 

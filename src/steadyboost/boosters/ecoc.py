@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from steadyboost.core.codes import (
+from steadyboost.boosters.families.output_codes import CLIP
+from steadyboost.ensemble.codes.codes import (
     balanced_code,
     bch_like_code,
     check_code,
@@ -13,11 +14,10 @@ from steadyboost.core.codes import (
     dense_random_code,
     exhaustive_code,
 )
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.loop import Boosting, Round
-from steadyboost.core.output_codes import CLIP
-from steadyboost.core.rows import Rows
-from steadyboost.core.scores import log_odds, softmax
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.scores import log_odds, softmax
+from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Learner, Question
 
 CODES = {"balanced": balanced_code, "dense": dense_random_code, "bch": bch_like_code}

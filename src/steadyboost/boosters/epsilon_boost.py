@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval
 
-from steadyboost.core.binary import BinaryBoostingClassifier, against
-from steadyboost.core.scores import ROUNDING
+from steadyboost.boosters.families.binary import BinaryBoostingClassifier, against
+from steadyboost.ensemble.scores import ROUNDING
 from steadyboost.learners.base import Question
 
 

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.loop import Round
-from steadyboost.core.output_codes import CLIP
-from steadyboost.core.pairs import Pairs
-from steadyboost.core.rows import Block, Rows
-from steadyboost.core.scores import ROUNDING, log_odds, softmax
+from steadyboost.boosters.families.output_codes import CLIP
+from steadyboost.boosters.families.pairs import Pairs
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.loop import Round
+from steadyboost.ensemble.scores import ROUNDING, log_odds, softmax
+from steadyboost.ensemble.training_state import Block, Rows
 from steadyboost.learners.base import Question
 from steadyboost.trees.jit import kernel
 

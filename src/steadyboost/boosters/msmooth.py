@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from steadyboost.core.output_codes import CLIP, OutputCodeClassifier
-from steadyboost.core.pairs import Damping
-from steadyboost.core.racing import race
-from steadyboost.core.rows import Rows
-from steadyboost.core.scores import log_one_plus_exp
+from steadyboost.boosters.families.output_codes import CLIP, OutputCodeClassifier
+from steadyboost.boosters.families.pairs import Damping
+from steadyboost.ensemble.scores import log_one_plus_exp
+from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.tuning import race
 from steadyboost.learners.base import Learner, Question
 
 GRID = tuple(k / 10 for k in range(11))

@@ -7,10 +7,10 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.utils._param_validation import Interval
 
-from steadyboost.core.binary import BinaryBoostingClassifier, against
-from steadyboost.core.rows import Block, Rows, scale_of
-from steadyboost.core.scores import PERFECT, ROUNDING, log_odds
-from steadyboost.core.stages import Stage
+from steadyboost.boosters.families.binary import BinaryBoostingClassifier, against
+from steadyboost.ensemble.scores import PERFECT, ROUNDING, log_odds
+from steadyboost.ensemble.stages import Stage
+from steadyboost.ensemble.training_state import Block, Rows, scale_of
 from steadyboost.learners.base import Question
 from steadyboost.trees.jit import kernel
 

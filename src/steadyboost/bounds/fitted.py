@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from steadyboost.core.estimator import BoostingClassifier
+from steadyboost.ensemble.estimator import BoostingClassifier
 
 
 def require(model: Any, kind: type, name: str) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from steadyboost.bounds.fitted import lead, own_labels, require
-from steadyboost.core.estimator import BoostingClassifier
-from steadyboost.core.hooks import Hooks
+from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.hooks import Hooks
 
 
 def normalized_scores(model: Any, X: Any) -> np.ndarray:

@@ -80,8 +80,8 @@ def run(data: Path, training: Training, judge: Any, **settings: Any) -> LabelAud
 def write_page(
     found: LabelAudit, X: Any, html: Path, data: Path, target: str | None, output: Path | None
 ) -> None:
-    from steadyboost.core.files import write_whole
-    from steadyboost.reports.audit import audit_page
+    from steadyboost.ensemble.files import write_whole
+    from steadyboost.lab.reports.audit import audit_page
 
     named = f" --target {target}" if target else ""
     command = f"steadyboost audit {data.name}{named}"

@@ -16,8 +16,8 @@ from steadyboost.cli.shell import told_in_one_sentence
 from steadyboost.cli.training import Training, read_training
 
 if TYPE_CHECKING:
-    from steadyboost.comparison import Comparison, Standing
-    from steadyboost.comparison.run import Tell
+    from steadyboost.lab.comparison import Comparison, Standing
+    from steadyboost.lab.comparison.run import Tell
 
 TITLES = ("method", "error, %", "± sd", "balanced, %", "log-loss", "mean rank", "p", "fit, s")
 LEGEND = "° another library; ~ the difference to the best may be chance"
@@ -67,7 +67,7 @@ def compare(
 
 
 def run(training: Training, methods: list[str], **settings: Any) -> Comparison:
-    from steadyboost import comparison
+    from steadyboost.lab import comparison
 
     settings["categorical_features"] = training.categories
     with told_in_one_sentence(), progress() as tell:

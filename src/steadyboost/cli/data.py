@@ -14,7 +14,7 @@ def data(json: Json = False) -> None:
     """List the data sets: whether they can be had here, from where, and what to do if not."""
     from rich.table import Table
 
-    from steadyboost.datasets import available
+    from steadyboost.lab.datasets import available
 
     records, papers = available(), papers_by_set()
     if json:
@@ -33,7 +33,7 @@ def data(json: Json = False) -> None:
 
 def papers_by_set() -> dict[str, list[str]]:
     """Which papers use a data set."""
-    from steadyboost.experiments.reading import papers
+    from steadyboost.lab.experiments.reading import papers
 
     users: dict[str, set[str]] = {}
     for paper in papers():

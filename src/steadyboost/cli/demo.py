@@ -9,10 +9,10 @@ import typer
 from steadyboost.cli.options import Force, Json, Noise, Seed
 from steadyboost.cli.outputs import check_output
 from steadyboost.cli.printing import console, print_json
-from steadyboost.core.files import write_whole
+from steadyboost.ensemble.files import write_whole
 
 if TYPE_CHECKING:
-    from steadyboost.demo import Result
+    from steadyboost.lab.demo import Result
 
 DEFAULT_OUTPUT = Path("steadyboost-demo.svg")
 
@@ -32,7 +32,7 @@ def demo(
     """Compare AdaBoost and robust boosters on digits with wrong labels: a table and a picture."""
     check_output(output, force or output == DEFAULT_OUTPUT, [".svg"])
     start = time.perf_counter()
-    from steadyboost import demo as job
+    from steadyboost.lab import demo as job
 
     results = run_with_progress(rounds, noise, seed)
     write_whole(output, job.picture(results, rounds, noise, seed))
@@ -62,7 +62,7 @@ def run_with_progress(rounds: int, noise: float, seed: int) -> list["Result"]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from steadyboost.demo import boosters, compiling_ahead, run
+    from steadyboost.lab.demo import boosters, compiling_ahead, run
 
     total = rounds * (1 + len(boosters()))
     errors = Console(stderr=True)

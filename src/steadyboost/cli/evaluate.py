@@ -25,7 +25,7 @@ Target = Annotated[
 def evaluate(model: ModelFile, data: TestRows, target: Target = None, json: Json = False) -> None:
     """Compare the predictions of a model with the labels of a table."""
     from steadyboost import evaluation
-    from steadyboost.tables import has_own_labels, match_classes
+    from steadyboost.io import has_own_labels, match_classes
 
     loaded = load_model(model)
     target = target or loaded.target

@@ -149,7 +149,7 @@ def train(
 def _held_out(path: Path, target: str | None, training: Training) -> dict[str, Any]:
     import numpy as np
 
-    from steadyboost.tables import match_classes, read_table
+    from steadyboost.io import match_classes, read_table
 
     table, classes = training.table, np.unique(training.y)
     held = read_table(path, target=target, features=table.kinds, n_features=table.found.columns)

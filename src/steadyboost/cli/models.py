@@ -12,7 +12,7 @@ import typer
 from steadyboost.cli.shell import Failure, told_in_one_sentence
 
 if TYPE_CHECKING:
-    from steadyboost.tables import Table
+    from steadyboost.io import Table
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Model:
 
     def read(self, path: Path, target: str | None = None, keep: Collection[str] = ()) -> Table:
         """The columns that the model needs, as it needs them; and the labels, if asked for."""
-        from steadyboost.tables import read_table
+        from steadyboost.io import read_table
 
         with told_in_one_sentence():
             table = read_table(
@@ -91,7 +91,7 @@ def _kind(categories: list[Any] | None) -> str:
 
 def load_model(path: Path) -> Model:
     """Read a model file, or end with a sentence."""
-    from steadyboost.core.model_reader import read_model
+    from steadyboost.ensemble.model_io.reader import read_model
 
     if not path.is_file():
         raise Failure(f"{path}: there is no such model file.")
@@ -103,7 +103,7 @@ def load_model(path: Path) -> Model:
 
 def save_model(booster: Any, path: Path, target: str | None) -> None:
     """Write a model file, complete or not at all."""
-    from steadyboost.core.model_writer import write_model
+    from steadyboost.ensemble.model_io.writer import write_model
 
     with told_in_one_sentence():
         write_model(path, booster, booster.stages_, booster.history_, {"target": target})

@@ -54,7 +54,7 @@ def answers(
     model: Model, kept: nw.DataFrame | None, probabilities: np.ndarray, proba: bool
 ) -> nw.DataFrame:
     """Kept columns, the prediction, perhaps the probability of each class."""
-    from steadyboost.tables import from_columns
+    from steadyboost.io import from_columns
 
     classes = model.booster.classes_
     ours: dict[str, Any] = {"prediction": classes.take(probabilities.argmax(axis=1)).tolist()}
@@ -69,7 +69,7 @@ def answers(
 
 def write(frame: nw.DataFrame, output: Path) -> None:
     """To the file, complete or not at all."""
-    from steadyboost.core.files import replacing
+    from steadyboost.ensemble.files import replacing
 
     with replacing(output) as opened:
         file: Any = opened  # which narwhals takes, though it names fewer types

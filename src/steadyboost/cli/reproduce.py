@@ -16,12 +16,12 @@ from steadyboost.cli.options import Html
 from steadyboost.cli.outputs import check_outputs, refuse
 from steadyboost.cli.printing import console
 from steadyboost.cli.shell import INTERRUPTED, Failure
-from steadyboost.core.files import write_whole
+from steadyboost.ensemble.files import write_whole
 
 if TYPE_CHECKING:
-    from steadyboost.experiments.plan import Experiment
-    from steadyboost.experiments.run import Session
-    from steadyboost.experiments.tables import Report
+    from steadyboost.lab.experiments.plan import Experiment
+    from steadyboost.lab.experiments.run import Session
+    from steadyboost.lab.experiments.tables import Report
 
 Names = Annotated[
     list[str] | None,
@@ -88,7 +88,7 @@ def show_list() -> None:
     """All experiments, by name."""
     from rich.table import Table
 
-    from steadyboost.experiments.reading import papers
+    from steadyboost.lab.experiments.reading import papers
 
     grid = Table(caption="steadyboost reproduce NAME, or all; --quick for a small version")
     for title in ("name", "what", "sets x methods x runs"):
@@ -104,8 +104,8 @@ def show_list() -> None:
 
 def chosen(names: list[str], quick: bool, repeats: int | None) -> list[Experiment]:
     """The experiments that are meant, cut down as asked."""
-    from steadyboost.experiments.plan import quick_version, with_repeats
-    from steadyboost.experiments.reading import find
+    from steadyboost.lab.experiments.plan import quick_version, with_repeats
+    from steadyboost.lab.experiments.reading import find
 
     try:
         experiments = find(names)
@@ -121,8 +121,8 @@ def chosen(names: list[str], quick: bool, repeats: int | None) -> list[Experimen
 def start(
     experiments: list[Experiment], cache: Path | None, skipped: tuple[str, ...], fresh: bool
 ) -> Session:
-    from steadyboost.experiments.cache import Cache, default_folder
-    from steadyboost.experiments.run import Session
+    from steadyboost.lab.experiments.cache import Cache, default_folder
+    from steadyboost.lab.experiments.run import Session
 
     known = {name for e in experiments for data in e.data for name in (data.id, data.set)}
     for name in skipped:
@@ -137,7 +137,7 @@ def kept(session: Session, folder: Path | None) -> Iterator[None]:
     if folder is None:
         yield
         return
-    from steadyboost.experiments.archive import Archive
+    from steadyboost.lab.experiments.archive import Archive
 
     archive = Archive(folder)
     for experiment in session.experiments:
@@ -164,7 +164,7 @@ def run(session: Session, jobs: int) -> None:
 
 def show(reports: list[Report]) -> None:
     """Tables and verdicts, in the terminal."""
-    from steadyboost.experiments.tables import terminal_lines, terminal_table, title
+    from steadyboost.lab.experiments.tables import terminal_lines, terminal_table, title
 
     page = console()
     for report in reports:
@@ -189,13 +189,13 @@ def write_pages(
 
     made = f"Version {__version__}, {datetime.now(UTC):%Y-%m-%d}."
     if html:
-        from steadyboost.experiments.report import html_page
+        from steadyboost.lab.experiments.report import html_page
 
         command = f"steadyboost reproduce {' '.join(names)}{options}"
         write_whole(html, html_page(reports, f"{command} · {made}"))
         typer.echo(f"Page: {html}")
     if docs:
-        from steadyboost.experiments.docs import markdown_page
+        from steadyboost.lab.experiments.docs import markdown_page
 
         before = docs.read_text(encoding="utf-8") if docs.exists() else ""
         write_whole(docs, markdown_page(reports, options, made, before))
@@ -204,7 +204,7 @@ def write_pages(
 
 def write_records(reports: list[Report], output: Path, formats: list[str]) -> None:
     """A file per experiment and format."""
-    from steadyboost.experiments.records import as_csv, as_json
+    from steadyboost.lab.experiments.records import as_csv, as_json
 
     contents = {"csv": as_csv, "json": as_json}
     if formats:

@@ -23,7 +23,7 @@ def train_spread(
     if target is None:
         raise typer.BadParameter("name the column of the labels.", param_hint="'--target'")
     try:
-        from steadyboost.dask import connected
+        from steadyboost.distributed import connected
     except ImportError as error:
         raise Failure("--dask needs Dask: pip install 'steadyboost[dask]'.") from error
     with told_in_one_sentence(), connected(address):
@@ -35,7 +35,7 @@ def train_spread(
 
 def columns(path: Path, target: str, weights: str | None, ignore: list[str]) -> tuple:
     """Rows, labels and weights of Parquet files."""
-    from steadyboost.dask import read_parquet
+    from steadyboost.distributed import read_parquet
 
     X, y = read_parquet(path, target)
     unknown = [name for name in (*ignore, *filter(None, [weights])) if name not in X.columns]

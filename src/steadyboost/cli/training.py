@@ -15,7 +15,7 @@ from steadyboost.cli.shell import Failure, told_in_one_sentence
 if TYPE_CHECKING:
     import numpy as np
 
-    from steadyboost.tables import Table
+    from steadyboost.io import Table
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def read_training(
     quiet: bool = False,
 ) -> Training:
     """Read the rows and say what was found in them."""
-    from steadyboost.tables import as_classes, has_own_labels, read_table
+    from steadyboost.io import as_classes, has_own_labels, read_table
 
     if target is None and not has_own_labels(data):
         refuse("--target", "name the column of the labels.")

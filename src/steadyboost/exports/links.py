@@ -9,13 +9,13 @@ import numpy as np
 from steadyboost.boosters.adaboost_m2 import AdaBoostM2Classifier
 from steadyboost.boosters.adaboost_mh import AdaBoostMHClassifier
 from steadyboost.boosters.ecoc import ECOCClassifier
+from steadyboost.boosters.families.binary import BinaryBoostingClassifier
+from steadyboost.boosters.families.output_codes import OutputCodeClassifier
+from steadyboost.boosters.families.voting import VotingClassifier
 from steadyboost.boosters.gdmcboost import GDMCBoostClassifier
 from steadyboost.boosters.softmax_boost import SoftmaxBoostClassifier
-from steadyboost.core.binary import BinaryBoostingClassifier
-from steadyboost.core.fitted import FittedBooster
-from steadyboost.core.hooks import Hooks
-from steadyboost.core.output_codes import OutputCodeClassifier
-from steadyboost.core.voting import VotingClassifier
+from steadyboost.ensemble.hooks import Hooks
+from steadyboost.ensemble.prediction import FittedBooster
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from steadyboost.core.fitted import FittedBooster
+from steadyboost.ensemble.prediction import FittedBooster
 from steadyboost.learners.base import Answer
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree_answer import TreeAnswer

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from steadyboost.boosters.families.binary import BinaryBoostingClassifier
 from steadyboost.boosters.steadyboost import SteadyBoostClassifier
-from steadyboost.core.binary import BinaryBoostingClassifier
 from steadyboost.exports.splits import Bins, Runs
 from steadyboost.learners.many import Answers
 from steadyboost.trees.growth.tree import GrownTree

@@ -19,7 +19,7 @@ from steadyboost.exports.onnx_pipeline import front_of, joined, number_kind
 from steadyboost.exports.onnx_pool import write_answers
 from steadyboost.exports.onnx_scan import write_scores
 from steadyboost.exports.splits import encode
-from steadyboost.learners.prepare import as_frame, categories_of
+from steadyboost.preprocessing.encoder import as_frame, categories_of
 
 OUTPUTS = ("label", "probabilities", "scores")
 LABEL_KINDS = {

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from onnx import TensorProto, ValueInfoProto, helper
 
-from steadyboost.core.fitted import FittedBooster
+from steadyboost.ensemble.prediction import FittedBooster
 from steadyboost.exports.members import Member
 from steadyboost.exports.names import feature_names
 from steadyboost.exports.onnx_graph import Graph

@@ -6,8 +6,8 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from steadyboost.boosters.steadyboost import SteadyBoostClassifier
-from steadyboost.core.crossfit import N_FORESTS, Shape
-from steadyboost.core.noise_model import SMALLEST, TINY, UNMIX_STEPS, symmetric
+from steadyboost.boosters.steadyboost.crossfit import N_FORESTS, Shape
+from steadyboost.boosters.steadyboost.noise_model import SMALLEST, TINY, UNMIX_STEPS, symmetric
 from steadyboost.exports.links import decision_matrix, link_of
 from steadyboost.exports.onnx_graph import Graph
 

@@ -12,7 +12,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from steadyboost.boosters.weightboost import WeightBoostClassifier
-from steadyboost.core.factors import Exponential, InversePolynomial
+from steadyboost.boosters.weightboost.factors import Exponential, InversePolynomial
 from steadyboost.exports.members import Member, is_additive
 from steadyboost.exports.onnx_columns import Table
 from steadyboost.exports.onnx_graph import Forest, Graph

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.core.fitted import FittedBooster
+from steadyboost.ensemble.prediction import FittedBooster
 from steadyboost.trees.growth.tree import GrownTree
 
 LARGEST = float(np.finfo(np.float64).max)  # no number is above: only a gap is not below it

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from steadyboost.core.fitted import FittedBooster
+from steadyboost.ensemble.prediction import FittedBooster
 from steadyboost.exports.members import added, answers_of
 from steadyboost.exports.names import Tests, answer_name, feature_names
 from steadyboost.learners.base import Answer

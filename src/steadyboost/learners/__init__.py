@@ -1,0 +1,1 @@
+"""Weak learners: what answers the question of a round."""

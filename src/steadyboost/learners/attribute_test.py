@@ -7,8 +7,8 @@ from sklearn.base import BaseEstimator
 
 from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.tree_answer import TreeAnswer, answer_by
-from steadyboost.trees.attribute_test import grow_test
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.rules.attribute_test import grow_test
 
 
 def sums_of(question: Question, counts: np.ndarray | None) -> FixedPointSums:

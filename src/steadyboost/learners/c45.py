@@ -11,10 +11,10 @@ from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import Interval
 
 from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.learners.sparse import compress, dense_blocks
-from steadyboost.trees.c45 import grow_c45, presort
-from steadyboost.trees.c45_sparse_cases import SparseCases
-from steadyboost.trees.c45_tree import C45Tree
+from steadyboost.preprocessing.sparse import compress, dense_blocks
+from steadyboost.trees.c45.fit import grow_c45, presort
+from steadyboost.trees.c45.sparse_cases import SparseCases
+from steadyboost.trees.c45.tree import C45Tree
 
 
 def by_column(data: Data) -> Any:

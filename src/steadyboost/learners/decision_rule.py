@@ -10,8 +10,8 @@ from sklearn.utils._param_validation import Interval
 from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.tree_answer import TreeAnswer, answer_by
-from steadyboost.trees.decision_rule import Evidence, grow_rule
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.rules.decision_rule import Evidence, grow_rule
 
 
 class DecisionRule(BaseEstimator):

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
+from steadyboost.boosters.families.binary import BinaryBoostingClassifier
 from steadyboost.bounds import margins as vote_margins
 from steadyboost.bounds.fitted import lead, own_labels
-from steadyboost.core.binary import BinaryBoostingClassifier
-from steadyboost.core.hooks import Hooks
+from steadyboost.ensemble.hooks import Hooks
 from steadyboost.plots.style import COLORS, DASHES, GRID, QUIET, Display, light_grid, percent_axis
 
 

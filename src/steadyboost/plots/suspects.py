@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from steadyboost.core.label_table import LabelTable
+from steadyboost.boosters.steadyboost.label_table import LabelTable
 from steadyboost.plots.style import GRID, QUIET, WRONG, Display
 
 

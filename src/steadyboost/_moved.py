@@ -1,0 +1,48 @@
+"""Old names of modules that have moved: they still work, with a warning that names the new one."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+MOVED = {
+    "steadyboost.lab.comparison": "steadyboost.lab.comparison",
+    "steadyboost.lab.datasets": "steadyboost.lab.datasets",
+    "steadyboost.lab.demo": "steadyboost.lab.demo",
+    "steadyboost.lab.experiments": "steadyboost.lab.experiments",
+    "steadyboost.lab.reports": "steadyboost.lab.reports",
+    "steadyboost.io": "steadyboost.io",
+}
+
+
+class MovedModules:
+    """Finds modules by their old names, and gives the very module that has the new one."""
+
+    @staticmethod
+    def new_name(name: str) -> str | None:
+        """What a module, or a module inside of one that has moved, is called now."""
+        top = ".".join(name.split(".")[:2])
+        return MOVED[top] + name[len(top) :] if top in MOVED else None
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        return None if self.new_name(name) is None else ModuleSpec(name, self)  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        """An empty module, until :meth:`exec_module` puts the other in its place."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        old = module.__name__
+        new = self.new_name(old)
+        assert new is not None
+        if old in MOVED:  # not for each module inside
+            warnings.warn(f"{old} is now {new}.", FutureWarning, stacklevel=2)
+        sys.modules[old] = import_module(new)
+
+
+def install() -> None:
+    """Look here first: the folder of a moved package would else be read a second time."""
+    sys.meta_path.insert(0, MovedModules())  # type: ignore[arg-type]

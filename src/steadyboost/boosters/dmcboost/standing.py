@@ -1,0 +1,250 @@
+"""How each row stands: its own score against the best two others."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from steadyboost.boosters.dmcboost.linesearch import rivals, stand
+from steadyboost.boosters.dmcboost.margin_search import bottom_threshold
+from steadyboost.trees.data.binned import BinnedRows
+from steadyboost.trees.data.bundling import NO_BUNDLES, FeatureBundles, pays, unbundle
+from steadyboost.trees.growth.tree import SHARDING_PAYS
+from steadyboost.trees.histograms.fixed_point import LANES, factors, sum_labels
+from steadyboost.trees.histograms.row_statistics import (
+    STRETCH,
+    Run,
+    ScratchArrays,
+    one_by_one,
+    parts,
+)
+from steadyboost.trees.jit import kernel
+
+GROUP_CELLS = 2**23  # of histograms that are made at a time
+SOME = 2**14  # rows that tell about where the bottom ends
+STRETCHES = 8  # of many rows, whose sums are added up
+
+Edge = tuple[float, float]  # the bottom's largest numerator, and the share of its rows in it
+Columns = tuple[np.ndarray, ...]  # packed bins, places in them, where the bins of each begin
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Binned rows with their labels and weights; integer weights make equal errors tie."""
+
+    binned: BinnedRows
+    y: np.ndarray
+    n_classes: int
+    weights: np.ndarray
+    whole: np.ndarray
+    n_threads: int = 1
+    run: Run = one_by_one
+
+    def take(self, rows: np.ndarray, weights: np.ndarray, whole: np.ndarray) -> "Sample":
+        """Some of the rows, ascending, with weights of their own."""
+        binned, y = self.binned.take(rows), self.y[rows]
+        return replace(self, binned=binned, y=y, weights=weights, whole=whole)
+
+    def mass_of(self, rows: np.ndarray) -> np.ndarray:
+        """Weight of each class."""
+        lanes = np.zeros((LANES, self.n_classes), dtype=np.int64)
+        sum_labels(self.y, self.whole, rows, lanes)
+        return lanes.sum(axis=0)
+
+    def impurity(self, purity: float) -> float:
+        """Of two parts, as a share of all rows; rounded, so that equal splits tie."""
+        return -round(purity / float(self.whole.sum()), 12)
+
+    def columns(self, features: np.ndarray) -> Columns:
+        """The bins of neighbouring features, of all rows."""
+        packed, places, layout, _ = self.binned.group(features)
+        offsets = layout[0][places[0] : places[-1] + 2]
+        return packed, places, offsets - offsets[0]
+
+    def bundled(
+        self, single: Columns, n_rows: int, n_channels: int
+    ) -> tuple[Columns, FeatureBundles]:
+        """What to add up: bundles of several of the single columns, where that pays."""
+        packed, columns, starts, members = bundles = self.binned.bundles(self.n_classes)
+        saved, n_cells = len(single[1]) - len(columns), int(starts[-1]) * n_channels
+        if len(members) == len(single[1]) and pays(n_rows, saved, n_cells):
+            return (packed, columns, starts), bundles
+        return single, NO_BUNDLES
+
+    def stretches(self, n_rows: int) -> list[slice]:
+        """Rows to be added up at a time: the same ones for any number of threads."""
+        return parts(n_rows, STRETCHES if n_rows * self.n_classes >= SHARDING_PAYS else 1)
+
+    def sum_stretches(
+        self,
+        add_up: Callable[[Columns, np.ndarray], np.ndarray],
+        single: Columns,
+        rows: np.ndarray,
+        n_channels: int,
+    ) -> np.ndarray:
+        """Sums by bin."""
+        read, bundles = self.bundled(single, len(rows), n_channels)
+        found = self.run(lambda at: add_up(read, rows[at]), self.stretches(len(rows)))
+        sums = found[0] if len(found) == 1 else np.sum(found, axis=0)
+        return unbundle(bundles, sums, single[2]) if len(bundles.members) else sums
+
+    @property
+    def n_parts(self) -> int:
+        large = len(self.y) * self.n_classes >= SHARDING_PAYS
+        return self.n_threads if large else 1
+
+    def groups(self, cells_per_bin: int) -> list[np.ndarray]:
+        """Features in groups, with histograms of a bounded size."""
+        n_cells = int(self.binned.offsets[-1]) * cells_per_bin
+        n_groups = max(-(-n_cells // GROUP_CELLS), self.binned.n_groups)
+        groups = np.array_split(np.arange(self.binned.n_features), n_groups)
+        return [group for group in groups if len(group)]
+
+
+class Standing:
+    """Scores as they stand, and each row's own against the best of the others."""
+
+    def __init__(self, sample: Sample, scores: np.ndarray):
+        self.scores = scores
+        n = len(scores)
+        self.arrays = (*(np.empty(n) for _ in range(3)), np.empty(n, dtype=np.int64))
+        self.sample, self.parts = sample, parts(n, sample.n_parts)
+        sample.run(lambda at: stand(scores[at], sample.y[at], *self.at(at)), self.parts)
+        self.gaps = self.arrays[0] - self.arrays[1]  # numerators of the margins
+        self.space = ScratchArrays()
+
+    def at(self, rows: slice) -> tuple[np.ndarray, ...]:
+        return tuple(array[rows] for array in self.arrays)
+
+    def move(self, votes: np.ndarray, step: float) -> None:
+        """Add a step to the scores of the named labels."""
+        y = self.sample.y
+        self.sample.run(
+            lambda at: _move(self.scores[at], y[at], votes[at], step, self.at(at), self.gaps[at]),
+            self.parts,
+        )
+
+    def _near_floor(self, mass: float) -> tuple[float, float]:
+        """Two values between which the bottom's largest numerator probably is, by some rows."""
+        weights, every = self.sample.weights, len(self.gaps) // SOME
+        if every < 2:
+            return -np.inf, np.inf
+        some, own = self.gaps[::every], weights[::every]
+        share = mass * float(own.sum() / weights.sum())
+        return floor_of(some, own, 0.95 * share), floor_of(some, own, 1.05 * share)
+
+    def bottom(self, mass: float) -> tuple[int, Edge, float]:
+        """Integer weight of the rows that are right; where the bottom ends, and its sum."""
+        return self._bottom(mass, *self._near_floor(mass))
+
+    def _bottom(self, mass: float, low: float, high: float) -> tuple[int, Edge, float]:
+        weights, whole = self.sample.weights, self.sample.whole
+
+        def sort_out(at: slice) -> tuple:
+            near = np.empty(at.stop - at.start + 1), np.empty(at.stop - at.start + 1)
+            *sums, m = _sort_out(self.gaps[at], weights[at], whole[at], low, high, *near)
+            return *sums, near[0][:m], near[1][:m]
+
+        found = self.sample.run(sort_out, self.sample.stretches(len(self.gaps)))
+        right, below, total = (sum(own[k] for own in found) for k in range(3))
+        values, masses = (np.concatenate([own[k] for own in found]) for k in (3, 4))
+        if low > -np.inf and not below < mass <= below + masses.sum():
+            return self._bottom(mass, -np.inf, np.inf)
+        edge, rest = bottom_of(values, masses, mass - below)
+        return int(right), edge, float(total + rest)
+
+
+@kernel
+def bottom_edges(scores, y, standing, rows, shares, whole, out):
+    """What naming each label is worth in the listed rows; the last column is the rows' mass.
+
+    The own label is worth a row's share, and each of its best rivals costs as much; in fixed point,
+    where 2**60 stands for ``whole``.
+    """
+    first = standing[1]
+    n_classes = scores.shape[1]
+    lift, factor = factors(whole)
+    for j in range(len(rows)):
+        i = rows[j]
+        share = np.int64(np.rint(shares[i] * lift * factor))
+        for k in range(n_classes):
+            out[j, k] = -share if scores[i, k] == first[i] else 0
+        out[j, y[i]], out[j, n_classes] = share, share
+
+
+@kernel
+def _move(scores, y, votes, step, standing, gaps):
+    """Add a step to the scores of the named labels; only what follows from them changes."""
+    own, first, second, best = standing
+    for i in range(len(y)):
+        row, vote = np.uint64(i), np.int64(votes[i])
+        before = scores[row, np.uint64(vote)]
+        value = before + step
+        scores[row, np.uint64(vote)] = value
+        if vote == y[row]:
+            own[row] = value
+        elif step < 0:
+            if before >= second[row]:
+                first[row], second[row], best[row] = rivals(scores, i, np.int64(y[row]))
+        elif vote == best[row]:
+            first[row] = value
+        elif value >= first[row]:
+            if value > first[row] or vote < best[row]:
+                best[row] = vote
+            first[row], second[row] = value, first[row]
+        elif value > second[row]:
+            second[row] = value
+        gaps[row] = own[row] - first[row]
+
+
+@kernel
+def _sort_out(gaps, weights, whole, low, high, values, masses):
+    """(Integer weight of rows that are right; mass and sum of gaps below ``low``; rows up to high).
+
+    The gaps and weights of the latter are written.
+    """
+    right, mass, total, m = np.int64(0), 0.0, 0.0, 0
+    for i in range(len(gaps)):
+        gap, weight = gaps[i], weights[i]
+        right += whole[i] if gap > 0 else 0
+        below = weight if gap < low else 0.0
+        mass += below
+        total += below * gap
+        values[m], masses[m] = gap, weight
+        m += low <= gap <= high
+    return right, mass, total, m
+
+
+@kernel
+def bottom_of(values, masses, mass):
+    """Where the smallest values with this mass end, and their sum."""
+    n = len(values)
+    floor = bottom_threshold(values.copy(), masses.copy(), n, mass)
+    total, left, tied = 0.0, mass, 0.0
+    for i in range(n):
+        own = masses[i] if values[i] < floor else 0.0
+        tied += masses[i] if values[i] == floor else 0.0
+        total += own * values[i]
+        left -= own
+    return (floor, min(1.0, left / tied)), total + left * floor
+
+
+def floor_of(gaps: np.ndarray, weights: np.ndarray, mass: float) -> float:
+    """The largest numerator at the bottom."""
+    return float(bottom_threshold(gaps.copy(), weights.copy(), len(gaps), mass))
+
+
+def bottom_shares(
+    gaps: np.ndarray, weights: np.ndarray, edge: Edge, run: Run = one_by_one
+) -> np.ndarray:
+    """How much of each row's weight is at the bottom; rows that tie share the last places."""
+    spans, out = parts(len(gaps), -(-len(gaps) // STRETCH)), np.empty(len(gaps))
+    run(lambda at: _share(gaps[at], weights[at], *edge, out[at]), spans)
+    return out
+
+
+@kernel
+def _share(gaps, weights, floor, part, out):
+    for i in range(len(gaps)):
+        own = weights[i]
+        out[i] = own if gaps[i] < floor else (part * own if gaps[i] == floor else 0.0)

@@ -1,0 +1,155 @@
+"""Weights of (row, wrong label) pairs, D(i, l) ~ exp(S(l) - S(y_i)) times a factor of the row.
+
+AdaBoost.OC, AdaBoost.M2 and MSmoothBoost keep such a distribution. What a round needs of it are a
+few sums over labels. Exponents are shifted row by row, and factors are kept as logarithms, so
+that thousands of rounds neither overflow nor underflow.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from steadyboost.ensemble.exp_score_cache import CHUNK, RaisedScores
+from steadyboost.ensemble.training_state import Block, Rows, scale_of
+from steadyboost.trees.growth.sharded import add_up
+from steadyboost.trees.jit import kernel
+
+Damping = Callable[[np.ndarray], np.ndarray]
+
+TINY = 1e-250  # what a colouring separates is summed by logarithms below this
+
+
+@kernel
+def _sum_by_label(values, factor, y, out):
+    """Add up pair weights by (label, own label)."""
+    for c in range(values.shape[1]):
+        for i in range(len(y)):
+            out[c, y[i]] += factor[i] * values[i, c]
+
+
+@kernel
+def _write_edges(values, factor, total, y, out):
+    """Chunk by chunk: pairs lie in columns and edges in rows."""
+    k = values.shape[1]
+    for start in range(0, len(y), CHUNK):
+        stop = min(start + CHUNK, len(y))
+        for c in range(k):
+            for i in range(start, stop):
+                out[i, c] = -factor[i] * values[i, c]
+        for i in range(start, stop):
+            out[i, k] = factor[i] * total[i]
+            out[i, y[i]] = out[i, k]
+
+
+def log_sum_exp(scores: np.ndarray) -> np.ndarray:
+    """ln of the rows' sums of exp(scores)."""
+    top = scores.max(axis=1)
+    return top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+
+
+class BlockPairs:
+    """A block's pairs: weight(i, l) = factor[i] * raised.values[i, l]."""
+
+    def __init__(self, block: Block, colors: np.ndarray, damping: Damping | None):
+        self.block = block
+        self.raised = block.raised or RaisedScores(block.scores, block.y)
+        self.total, self.other = self.raised.sum_colors(colors)
+        self.log_factor = self.raised.shift - self.raised.own
+        if damping is not None:
+            self.log_factor += damping(self.log_factor + np.log(self.total))
+        if block.base is not None:
+            self.log_factor += block.base
+        self.factor = np.exp(self.log_factor - self.log_factor.max())
+
+    def log_other(self, colors: np.ndarray) -> np.ndarray:
+        """ln of each row's weight of the other colour, up to a constant of all rows."""
+        scores, y = self.block.scores, self.block.y
+        sides = np.array([log_sum_exp(scores[:, colors == color]) for color in (1, 0)])
+        return self.log_factor - self.raised.shift + sides[colors[y], np.arange(len(y))]
+
+
+class Pairs:
+    """A distribution over the pairs of all rows, as the scores stand.
+
+    ``damping``, if any, gives the logarithm of a further factor of each row, from
+    ``ln(sum over l of exp(S(l) - S(y_i)))``, how strongly the scores speak against its label.
+    ``colors`` is the colouring that is going to be asked, where it is known already.
+    """
+
+    def __init__(
+        self, rows: Rows, damping: Damping | None = None, colors: np.ndarray | None = None
+    ):
+        self.rows, self.colors = rows, colors
+        first = np.zeros(rows.n_classes, dtype=np.int8) if colors is None else colors
+        self.parts = rows.each(lambda block: BlockPairs(block, first, damping))
+        sums = [float((part.factor * part.total).sum()) for part in self.parts]
+        tops = [float(part.log_factor.max()) for part in self.parts]
+        top, total = rows.meet(list(zip(tops, sums, strict=True)), scale_of)
+        for part, own in zip(self.parts, tops, strict=True):
+            part.factor *= np.exp(own - top)
+            part.factor /= total
+        self.log_total = float(top + np.log(total))
+
+    def _total(self, values: list) -> Any:
+        """Sum over the blocks of all machines."""
+        return self.rows.meet(values, add_up)
+
+    def _each(self, function: Callable[[BlockPairs], np.ndarray | float | None]) -> list:
+        return self.rows.workers.run(function, self.parts)
+
+    def affinity(self) -> np.ndarray:
+        """w(l, l') = sum of D(i, l) over the rows with label l' (003, section 2.3)."""
+        k = self.rows.n_classes
+
+        def of_part(part: BlockPairs) -> np.ndarray:
+            out = np.zeros((k, k))
+            _sum_by_label(part.raised.values, part.factor, part.block.y, out)
+            return out
+
+        return self._total(self._each(of_part))
+
+    def ask(self, colors: np.ndarray) -> float:
+        """Set the rows' weights to D(i) for a colouring; returns U, the weight that it separates.
+
+        D(i) = sum of D(i, l) over the labels l of the other colour, divided by U (003, Fig. 3).
+        """
+        weights = self.rows.weights
+
+        def of_part(part: BlockPairs) -> float:
+            own = weights[part.block.rows]
+            if colors is not self.colors:
+                part.total, part.other = part.raised.sum_colors(colors)
+            np.multiply(part.factor, part.other, out=own)
+            return float(own.sum())
+
+        separated = self._total(self._each(of_part))
+        if separated < TINY:
+            return self._ask_by_logarithms(colors)
+        weights /= separated
+        return separated
+
+    def _ask_by_logarithms(self, colors: np.ndarray) -> float:
+        """As ``ask``: U may be too small for a float, but the rows' shares of it are not."""
+        rows, weights = self.rows, self.rows.weights
+        logs = [part.log_other(colors) for part in self.parts]
+        top = rows.meet([float(own.max()) for own in logs], max)
+        for part, own in zip(self.parts, logs, strict=True):
+            weights[part.block.rows] = np.exp(own - top)
+        total = rows.sum(weights)
+        weights /= total
+        return float(np.exp(top + np.log(total) - self.log_total))
+
+    def edges(self) -> np.ndarray:
+        """A(i, l) = -D(i, l), and A(i, y_i) = the sum of D(i, .): what a vote for l is worth.
+
+        The last column is the row's mass.
+        """
+        out = np.empty((len(self.rows), self.rows.n_classes + 1))
+
+        def of_part(part: BlockPairs) -> None:
+            own = out[part.block.rows]
+            _write_edges(part.raised.values, part.factor, part.total, part.block.y, own)
+
+        self._each(of_part)
+        return out

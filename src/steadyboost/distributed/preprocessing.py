@@ -1,0 +1,256 @@
+"""What all machines agree on before the first round: labels, categories, gaps and bins."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import compute_class_weight
+from sklearn.utils.validation import _check_sample_weight, _num_samples
+
+from steadyboost.distributed.quantile_sketch import Summary
+from steadyboost.ensemble.validation import (
+    Sample,
+    check_class_weights,
+    check_labels,
+    check_table,
+    take_rows,
+    without_weightless,
+)
+from steadyboost.preprocessing.binner import Binner
+from steadyboost.preprocessing.encoder import (
+    Encoder,
+    count_values,
+    each_column,
+    most_frequent,
+    numeric_column,
+    raw_column,
+)
+from steadyboost.preprocessing.sparse import compress
+from steadyboost.trees.data.binned import BinnedRows
+from steadyboost.trees.data.binning import MAX_BINS
+
+if TYPE_CHECKING:
+    from steadyboost.ensemble.estimator import BoostingClassifier
+
+
+class Look(NamedTuple):
+    """What is seen of the labels of a partition: of rows of positive weight."""
+
+    n_rows: int
+    labels: np.ndarray
+    counts: np.ndarray
+    n_columns: int  # of labels; 0 where a row has one label
+
+
+def sample_of(booster: "BoostingClassifier", number: int, y: Any, weights: Any) -> Sample:
+    """The labels of a partition, checked, with weights; in place of rows it has their numbers."""
+    n = _num_samples(y)
+    rows = np.arange(n)
+    if n == 0:
+        return Sample(rows, np.asarray(y), None)
+    labels = check_labels(y, rows, booster.takes_label_sets)
+    if weights is None:
+        return Sample(rows, labels, None)
+    if _num_samples(weights) != n:
+        raise ValueError(
+            f"sample_weight has {_num_samples(weights)} rows in partition {number}, but y has {n}."
+        )
+    one_more = np.append(weights, 1.0)  # a partition alone may have no weight at all
+    known = _check_sample_weight(
+        one_more, np.empty((n + 1, 1)), dtype=np.float64, ensure_non_negative=True
+    )
+    return without_weightless(Sample(rows, labels, known[:-1]))
+
+
+def look(booster: "BoostingClassifier", number: int, y: Any, weights: Any) -> Look:
+    """The labels of a partition."""
+    labels = sample_of(booster, number, y, weights).y
+    if labels.ndim == 2:
+        return Look(len(labels), np.empty(0), np.empty(0, dtype=int), labels.shape[1])
+    return Look(len(labels), *np.unique(labels, return_counts=True), 0)
+
+
+class Labels(NamedTuple):
+    """All labels, sorted, and how many rows have each; none where rows have several."""
+
+    known: np.ndarray
+    counts: np.ndarray
+    n_columns: int
+
+
+def all_labels(looks: Sequence[Look]) -> Labels:
+    """Those of any partition; a partition may have none of them."""
+    present = [own for own in looks if own.n_rows]
+    if not present:
+        raise ValueError(
+            "X has 0 rows of positive weight in all partitions, while a minimum of 1 is required."
+        )
+    widths = {own.n_columns for own in present}
+    if len(widths) > 1:
+        raise ValueError(f"y has partitions of {sorted(widths)} columns; pass the same in each.")
+    labels = np.concatenate([own.labels for own in present])
+    known, place = np.unique(labels, return_inverse=True)
+    counts = np.bincount(place, np.concatenate([own.counts for own in present]), len(known))
+    return Labels(known, counts.astype(int), widths.pop())
+
+
+def codes_of(
+    booster: "BoostingClassifier", number: int, y: Any, weights: Any, labels: Labels
+) -> np.ndarray:
+    """The labels of a partition by their places, in few bytes; or sets of labels."""
+    own = sample_of(booster, number, y, weights).y
+    if labels.n_columns:
+        return own.astype(np.int8)
+    return np.searchsorted(labels.known, own).astype(np.min_scalar_type(len(labels.known)))
+
+
+def weights_of_classes(class_weight: Any, labels: Labels) -> np.ndarray | None:
+    """The weight of each label; None where all are one."""
+    if class_weight is None:
+        return None
+    if labels.n_columns:
+        raise ValueError(
+            f"class_weight={class_weight!r} is for rows of one class each, but y has several "
+            "labels per row; pass sample_weight instead."
+        )
+    if class_weight == "balanced":
+        present = labels.counts > 0
+        shares = np.where(present, labels.counts, 1) * present.sum()
+        return labels.counts.sum() / shares
+    weights = compute_class_weight(class_weight, classes=labels.known, y=labels.known)
+    check_class_weights(class_weight, weights)
+    return weights
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Which rows of a partition are trained on, and how much their classes weigh."""
+
+    labels: np.ndarray | None = None  # all that there are
+    class_weights: np.ndarray | None = None
+    held: np.ndarray | None = None  # rows of positive weight to be watched, not trained on
+
+    def sample(
+        self, booster: "BoostingClassifier", number: int, part: Sequence[Any], held: bool = False
+    ) -> Sample:
+        """Rows to train on, or those that are held out: checked, all of positive weight."""
+        X, y, weights, costs = part
+        if _num_samples(X) != _num_samples(y):
+            raise ValueError(
+                f"X has {_num_samples(X)} rows in partition {number}, but y has {_num_samples(y)}."
+            )
+        kept = sample_of(booster, number, y, weights)
+        if self.held is not None:
+            chosen = np.flatnonzero(self.held == held)
+            kept = kept.take(chosen)
+        if self.labels is not None and self.class_weights is not None and not held:
+            by_class = self.class_weights[np.searchsorted(self.labels, kept.y)]
+            kept = kept._replace(
+                weights=by_class if kept.weights is None else kept.weights * by_class
+            )
+            kept = without_weightless(kept)
+        rows = kept.X
+        if len(rows):
+            X = check_table(booster, X, reset=False)
+        own_costs = None if costs is None else np.asarray(costs, dtype=float)[rows]
+        return Sample(rows_of(X, rows), kept.y, kept.weights, own_costs)
+
+
+def rows_of(X: Any, rows: np.ndarray) -> Any:
+    """Some rows of an array, a sparse matrix or a data frame; the same object if it is all."""
+    return X if len(rows) == _num_samples(X) else take_rows(rows, X)[0]
+
+
+class Column(NamedTuple):
+    """What is seen of a column: quantiles of numbers, or how often each category occurs."""
+
+    seen: Summary | Counter
+    has_missing: bool
+
+
+def columns_of(sample: Sample, categorical: np.ndarray) -> list[Column]:
+    """The columns of rows to train on."""
+    if issparse(sample.X):
+        return _sparse_columns(sample)
+    columns = []
+    for values, is_categorical in zip(each_column(sample.X), categorical.tolist(), strict=True):
+        if is_categorical:
+            counts = count_values(raw_column(values))
+            columns.append(Column(counts, counts.total() < len(sample.y)))
+            continue
+        numbers = np.asarray(numeric_column(values), dtype=np.float64)
+        known = ~np.isnan(numbers)
+        weights = None if sample.weights is None else sample.weights[known]
+        columns.append(Column(Summary.of(numbers[known], weights), not known.all()))
+    return columns
+
+
+def _sparse_columns(sample: Sample) -> list[Column]:
+    """The same of compressed columns: what is not stored is zero."""
+    table = compress(sample.X)
+    weights = np.ones(table.n_rows) if sample.weights is None else sample.weights
+    total, columns = weights.sum(), []
+    for f in range(table.n_columns):
+        rows, values = table.column(f)
+        known = ~np.isnan(values)
+        stored = Summary.of(values[known], weights[rows[known]])
+        rest = float(total - weights[rows].sum())
+        if len(rows) < table.n_rows:
+            zeros = Summary(np.zeros(1), np.array([rest]))
+            stored = Summary.merged([stored, zeros])
+        columns.append(Column(stored, not known.all()))
+    return columns
+
+
+def merge_columns(parts: list[list[Column]]) -> list[Column]:
+    """What several partitions have seen."""
+    merged = []
+    for own in zip(*parts, strict=True):
+        seen = [column.seen for column in own]
+        if isinstance(seen[0], Counter):
+            both: Any = sum(seen, Counter())
+        else:
+            both = Summary.merged(seen)
+        merged.append(Column(both, any(column.has_missing for column in own)))
+    return merged
+
+
+def learn_tables(columns: list[Column], max_bins: int) -> tuple[Encoder, Binner]:
+    """Categories and bins from what was seen of all rows."""
+    kept = [most_frequent(c.seen) if isinstance(c.seen, Counter) else None for c in columns]
+    cuts, missing = [], []
+    for (seen, has_missing), own in zip(columns, kept, strict=True):
+        if isinstance(seen, Summary):
+            cuts.append(seen.cuts(max_bins))
+        else:
+            cuts.append(np.arange(len(own or ()) - 1) + 0.5)
+            has_missing = has_missing or len(seen) > MAX_BINS
+        missing.append(has_missing)
+    categorical = np.array([own is not None for own in kept], dtype=bool)
+    return Encoder(kept), Binner(cuts, np.array(missing, dtype=np.int64), categorical)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Rows of one partition as bins."""
+
+    number: int
+    binned: BinnedRows
+    y: np.ndarray
+    weights: np.ndarray | None
+    costs: np.ndarray | None
+
+
+def piece_of(
+    booster: "BoostingClassifier", number: int, sample: Sample, name: str = "y"
+) -> Piece | None:
+    """The rows of a partition, once and for all as bins; None if there are none."""
+    if not len(sample.y):
+        return None
+    assert booster._binner is not None
+    y = booster._class_indices(sample.y, name)
+    binned = booster._binner.bin(booster._encoder.encode(sample.X))
+    return Piece(number, binned, y, sample.weights, sample.costs)

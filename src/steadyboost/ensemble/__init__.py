@@ -1,0 +1,1 @@
+"""What all boosters share: the estimator, the loop, scores, callbacks, checkpoints, prediction."""

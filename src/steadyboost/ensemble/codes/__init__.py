@@ -1,0 +1,1 @@
+"""Class codes, and colourings of the classes."""

@@ -1,0 +1,289 @@
+"""The one loop: weigh, ask, count, add."""
+
+import warnings
+import weakref
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from steadyboost.ensemble.history import History
+from steadyboost.ensemble.rounds import Round, Seeds
+from steadyboost.ensemble.scores import PERFECT, weighted_error, worth
+from steadyboost.ensemble.stages import Stage
+from steadyboost.ensemble.training_state import Block, Late, Rows
+from steadyboost.learners.base import Answer, Learner, Question
+from steadyboost.learners.many import stacked
+
+if TYPE_CHECKING:
+    from steadyboost.ensemble.callbacks import Callback
+    from steadyboost.ensemble.estimator import BoostingClassifier
+
+
+def mean_info(asked: Sequence["Asked"]) -> dict[str, Any]:
+    """What goes to the history: numbers, on average over the problems."""
+    if len(asked) == 1:
+        return asked[0].question.info
+    names = asked[0].question.info
+    return {name: float(np.mean([a.question.info[name] for a in asked])) for name in names}
+
+
+def only_question(rows: Rows, round_: Round) -> Question:
+    """With one class there is nothing to weigh."""
+    return Question(rows.y, np.full(len(rows), 1 / rows.n_all), 1, np.ones(1))
+
+
+class Asked(NamedTuple):
+    """A question with the answer that it got; the step is None if there is no edge."""
+
+    question: Question
+    answer: Answer
+    votes: np.ndarray
+    error: float
+    step: float | None
+
+    def stage(self, factor: float) -> Stage | None:
+        if self.step is None:
+            return None
+        question = self.question
+        return Stage(self.answer, question.code, factor * self.step, self.error, question.extra)
+
+    def unhelpful(self) -> Stage:
+        """A stage all the same, where there is none else to keep."""
+        extra = {**self.question.extra, "no_edge": True}
+        return Stage(self.answer, self.question.code, 1.0, self.error, extra)
+
+
+@dataclass
+class Boosting:
+    """A training run: what callbacks see, and the loop itself."""
+
+    booster: "BoostingClassifier"
+    learner: Learner
+    rows: Rows
+    validation: Rows | None
+    seeds: Seeds
+    n_rounds: int
+    stages: list[Stage] = field(default_factory=list)
+    history: History = field(default_factory=History)
+    keep: int | None = None  # rounds to keep, where a callback knows better than all
+    questions: list[Question] = field(default_factory=list)  # of the last round, with weights
+    memo: Any = None  # what the booster keeps between rounds; it follows from the stages
+    waiting: list[Stage] = field(default_factory=list)  # to be added to training rows
+    last_votes: np.ndarray | None = None  # of the last stage that waits, if they are known
+    over: bool = False  # whether the last round was the last that there can be
+
+    def __post_init__(self) -> None:
+        if self.booster.weighs_pairs and self.rows.n_classes > 1:
+            self.rows.keep_raised()
+        self.follows_own = self.booster.weighs_own() and self.rows.n_classes > 1
+        if self.follows_own:
+            self.rows.start_following()
+        this = weakref.ref(self)  # rows that hold their run would both outlive it
+
+        def catch_up() -> None:
+            if (run := this()) is not None:
+                run.catch_up()
+
+        self.rows.catch_up = catch_up
+        self.problems = [self.rows]
+        if self.rows.n_classes > 1:
+            self.problems = self.booster.problems(self.rows)
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Weights of the rows in the last round, on average over the problems."""
+        return np.mean([question.weights for question in self.questions], axis=0)
+
+    def run(self, callbacks: Sequence["Callback"]) -> None:
+        """Boost until a callback stops it, no edge is left, or ``n_rounds`` are done.
+
+        A callback that is ``outermost`` begins first, as it may bring rounds that were done
+        before, and comes last in each round, as it keeps what the others have recorded.
+        """
+        outer = [callback for callback in callbacks if getattr(callback, "outermost", False)]
+        inner = [callback for callback in callbacks if callback not in outer]
+        for callback in outer:
+            callback.on_begin(self)
+        if self.stages and np.any(self.stages[0].extra.get("no_edge")):
+            self.stages.clear()  # ask again: the learner may be a better one
+            self.history.clear()
+        self.replay()
+        for callback in inner:
+            callback.on_begin(self)
+        callbacks = [*inner, *outer]
+        try:
+            stop = self.is_done() or len(self.stages) >= self.n_rounds
+            while not stop:
+                self.over = self.one_round()
+                wishes = [callback.on_round(self) for callback in callbacks]
+                stop = self.over or any(wishes) or len(self.stages) >= self.n_rounds
+        except KeyboardInterrupt:
+            if not self.stages:
+                raise
+            warnings.warn(
+                f"Interrupted: the model holds the {len(self.stages)} rounds that were finished.",
+                UserWarning,
+                stacklevel=2,
+            )
+        finally:
+            for callback in callbacks:
+                callback.on_end(self)
+        if self.keep is not None:
+            del self.stages[self.keep :]
+
+    def is_done(self) -> bool:
+        """Whether nothing is left to learn."""
+        return self.booster.is_done(self)
+
+    def open_problems(self) -> list[int]:
+        """Problems that had an edge in the last round, and were not perfect."""
+        if not self.stages:
+            return list(range(len(self.problems)))
+        ends = self.booster.stops_when_perfect or self.rows.n_classes == 1
+        parts = enumerate(self.stages[-1].parts)
+        return [p for p, part in parts if part and not (ends and part.error <= PERFECT)]
+
+    def replay(self) -> None:
+        """Bring the scores up to the stages that are there already (warm start, resume)."""
+        for t, stage in enumerate(self.stages):
+            if self.booster.has_memory:
+                for problem in self.problems:
+                    self.booster.question(problem, self.round(t))
+                self.remember(stage)
+            for rows in filter(None, (self.rows, self.validation)):
+                votes = stage.answer.votes(rows.data)
+                if self.follows_own and rows is self.rows:
+                    self.booster.weigh(rows)
+                    rows.late = Late(stage.step, stage.error, votes)
+                self.add(rows, stage, votes)
+
+    def remember(self, stage: Stage) -> None:
+        for problem, part in zip(self.problems, stage.parts, strict=True):
+            if part is not None:
+                self.booster.remember(problem, part)
+
+    def round(self, t: int) -> Round:
+        return Round(t, self.seeds[t])
+
+    def one_round(self) -> bool:
+        """One round; whether it must be the last."""
+        round_ = self.round(len(self.stages))
+        return self.booster.boost(self, round_) if self.rows.n_classes > 1 else self.ask_all(round_)
+
+    def ask_all(self, round_: Round) -> bool:
+        """A round of each problem that is not over; whether none is left."""
+        self.last_votes = None  # whoever wanted the scores has asked: there is room for the next
+        n_problems, left = len(self.problems), self.open_problems()
+        rounds = [round_.of(p) for p in left] if n_problems > 1 else [round_]
+        pairs = [(self.problems[p], own) for p, own in zip(left, rounds, strict=True)]
+        asked = self.rows.workers.side_by_side(lambda pair: self.ask(*pair), pairs)
+        self.questions = [one.question for one in asked]
+        parts: list[Stage | None] = [None] * n_problems
+        votes: list[np.ndarray | None] = [None] * n_problems
+        for p, one in zip(left, asked, strict=True):
+            parts[p], votes[p] = one.stage(self.booster.learning_rate), one.votes
+        edge = any(parts)
+        if not edge:
+            if self.stages:
+                return True
+            self.warn_of_no_edge(asked[0].error)
+            parts = [one.unhelpful() for one in asked]
+        together = asked[0].votes if n_problems == 1 else stacked(votes, len(self.rows))
+        self.accept(Stage.joined(parts), together, mean_info(asked))
+        return not edge or self.is_done()
+
+    def ask(self, rows: Rows, round_: Round) -> Asked:
+        """Put a problem's question to the weak learner, and decide how much its answer counts."""
+        booster = self.booster
+        question = (booster.question if rows.n_classes > 1 else only_question)(rows, round_)
+        counts = round_.draw_counts(rows, question.weights) if booster.resample else None
+        answer, votes = self.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
+        error = self.error_of(rows, question, votes)
+        if rows.n_classes == 1:  # nothing to weigh: the one class is always right
+            return Asked(question, answer, votes, error, 1.0)
+        step = booster.step_on(rows, question, votes, error)
+        return Asked(question, answer, votes, error, step)
+
+    def error_of(self, rows: Rows, question: Question, votes: np.ndarray) -> float:
+        """Weighted error of the votes, or the pseudoloss where sets of labels were asked for."""
+        edges = question.edges
+        if edges is not None and question.form == "set":
+            total = rows.total(
+                lambda block: worth(edges[block.rows], votes[block.rows], question.code)
+            )
+            return (1 - float(total)) / 2
+        said = question.weights, question.labels(votes), question.targets
+        return float(rows.total(lambda block: weighted_error(*(part[block.rows] for part in said))))
+
+    def warn_of_no_edge(self, error: float) -> None:
+        """An ensemble is never empty: the round is kept, though it should be dropped."""
+        warnings.warn(
+            f"The first weak hypothesis has no edge (weighted error {error:.3g}): the model is "
+            "this hypothesis alone. Use a stronger estimator, such as a deeper tree.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+
+    def accept(self, stage: Stage, votes: np.ndarray | None, info: dict[str, Any]) -> None:
+        """Add a stage to the scores, the list and the history.
+
+        Without votes, the scores of training rows wait until someone asks for them.
+        """
+        if self.booster.has_memory:
+            self.remember(stage)
+        if votes is not None and self.follows_own:
+            self.rows.late = Late(stage.step, stage.error, votes)
+        if votes is None or self.follows_own:
+            self.waiting.append(stage)
+            self.last_votes = votes
+        else:
+            self.add(self.rows, stage, votes)
+        if self.validation is not None:
+            self.add(self.validation, stage, stage.answer.votes(self.validation.data))
+        self.stages.append(stage)
+        error, step = stage.error, stage.step
+        if isinstance(error, np.ndarray) or isinstance(step, np.ndarray):
+            parts = [(part.error, part.step) for part in stage.parts if part]
+            error, step = np.mean(parts, axis=0)
+        record = {"round": len(self.stages), "error": float(error), "step": float(step)}
+        self.history.append({**record, **info})
+
+    def add(self, rows: Rows, stage: Stage, votes: np.ndarray) -> None:
+        def to_block(block: Block) -> None:
+            own = votes[block.rows]
+            self.booster.add(block.scores, stage, own)
+            if block.raised is not None:
+                block.raised.follow(stage.code, stage.step, own)
+
+        rows.each(to_block)
+
+    def catch_up(self) -> None:
+        """Add the stages that wait to the scores of training rows."""
+        waiting, self.waiting = self.waiting, []
+        for stage in waiting:
+            known = self.last_votes if stage is waiting[-1] else None
+            votes = stage.answer.votes(self.rows.data) if known is None else known
+            self.add(self.rows, stage, votes)
+        self.last_votes = None
+
+    def proba(self, rows: Rows) -> np.ndarray:
+        """Class probabilities of rows as the scores stand."""
+        rows.catch_up()
+        return np.concatenate(rows.each(lambda block: self.booster.probabilities(block.scores)))
+
+    def error_on(self, rows: Rows) -> float:
+        """Weighted share of rows that the ensemble gets wrong so far."""
+        rows.catch_up()
+
+        def in_block(block: Block) -> np.ndarray:
+            wrong = self.booster.wrong(block.scores, block.y)
+            weights = None if rows.sample_weight is None else rows.sample_weight[block.rows]
+            if weights is None:
+                return np.array([wrong.sum(), len(wrong)], dtype=float)
+            return np.array([weights[wrong].sum(), weights.sum()])
+
+        wrong, total = rows.total(in_block)
+        return float(wrong / total)

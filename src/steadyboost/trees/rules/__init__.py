@@ -1,0 +1,1 @@
+"""Tests of one attribute, and conjunctions of them."""
