@@ -44,10 +44,10 @@ class Traffic(Callback):
     """Bytes and trips of each round."""
 
     def on_begin(self, run):
-        self.seen = [(run.team.n_bytes, run.team.n_trips, time.perf_counter())]
+        self.seen = [(run.coordinator.n_bytes, run.coordinator.n_trips, time.perf_counter())]
 
     def on_round(self, run):
-        self.seen.append((run.team.n_bytes, run.team.n_trips, time.perf_counter()))
+        self.seen.append((run.coordinator.n_bytes, run.coordinator.n_trips, time.perf_counter()))
 
     def per_round(self) -> dict[str, float]:
         steps = np.diff(np.array(self.seen), axis=0)

@@ -8,11 +8,11 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
-from spread_cases import assert_same, cut, table
+from distributed_cases import assert_same, cut, table
 
 import steadyboost as sb
 from steadyboost.callbacks import Callback, Checkpoint
-from steadyboost.distributed.coordinator import Team
+from steadyboost.distributed.coordinator import Coordinator
 
 X, Y, WEIGHTS = table(n=900)
 SIZES = [200, 100, 0, 350, 250]
@@ -33,13 +33,17 @@ def model(**settings):
 
 
 def left_running(client):
-    """Actors and strands on the workers, after a moment to go."""
+    """Actors and task threads on the workers, after a moment to go."""
     end = time.monotonic() + 10
     while time.monotonic() < end:
         found = client.run(
             lambda dask_worker: (
                 len(dask_worker.state.actors),
-                [t.name for t in __import__("threading").enumerate() if "strand" in t.name],
+                [
+                    t.name
+                    for t in __import__("threading").enumerate()
+                    if "steadyboost task" in t.name
+                ],
             )
         )
         if all(actors == 0 and not names for actors, names in found.values()):
@@ -51,7 +55,7 @@ def left_running(client):
 def kill_at(monkeypatch, client, trip, workers=1):
     """Kill -9 workers before the given trip; returns a list of those that were."""
     killed, n_trips = [], [0]
-    plain = Team._trip
+    plain = Coordinator._round_trip
 
     def deadly(self, *arguments):
         n_trips[0] += 1
@@ -62,7 +66,7 @@ def kill_at(monkeypatch, client, trip, workers=1):
                 killed.append(address)
         return plain(self, *arguments)
 
-    monkeypatch.setattr(Team, "_trip", deadly)
+    monkeypatch.setattr(Coordinator, "_round_trip", deadly)
     return killed
 
 

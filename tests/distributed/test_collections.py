@@ -7,13 +7,13 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from distributed_cases import assert_same, cut, some_sizes, table
 from scipy.sparse import csr_matrix
-from spread_cases import assert_same, cut, some_sizes, table
 
 import steadyboost as sb
 from steadyboost.callbacks import Checkpoint, Monitor
 from steadyboost.dask import fit, read_parquet
-from steadyboost.distributed.backends import Here
+from steadyboost.distributed.backends import InProcessBackend
 
 X, Y, WEIGHTS = table(n=240)
 
@@ -52,7 +52,7 @@ def test_frames_with_values_and_labels_that_partitions_lack(sizes):
     parts = in_parts(made, sizes)
     rows, labels = parts.drop(columns="label"), parts["label"]
     assert not rows.known_divisions
-    spread = fit(model(), rows, labels, crew=Here(3))
+    spread = fit(model(), rows, labels, backend=InProcessBackend(3))
     local = model().fit(made.drop(columns="label"), made["label"])
     assert_same(spread, local, made.drop(columns="label"))
     assert spread._encoder == local._encoder
@@ -70,18 +70,18 @@ def test_sparse_blocks(weights):
     dense = np.where(np.random.default_rng(0).random(X.shape) < 0.7, 0, np.nan_to_num(X))
     sizes = some_sizes(240, 4)
     blocks = cut(dense, sizes).map_blocks(csr_matrix)
-    spread = fit(model(), blocks, cut(Y, sizes), cut(weights, sizes), crew=Here(3))
+    spread = fit(model(), blocks, cut(Y, sizes), cut(weights, sizes), backend=InProcessBackend(3))
     assert_same(spread, model().fit(csr_matrix(dense), Y, weights), csr_matrix(dense))
 
 
 def test_chunks_that_differ_or_are_unknown():
     columns = da.from_array(X, chunks=(70, 3))
-    spread = fit(model(), columns, da.from_array(Y, chunks=50), crew=Here(2))
+    spread = fit(model(), columns, da.from_array(Y, chunks=50), backend=InProcessBackend(2))
     assert_same(spread, model().fit(X, Y), X)
     known = da.from_array(np.arange(240), chunks=80) >= 0
     unknown = cut(X, [80, 80, 80])[known], cut(Y, [80, 80, 80])[known]
     assert np.isnan(unknown[0].shape[0])
-    assert_same(fit(model(), *unknown, crew=Here(3)), model().fit(X, Y), X)
+    assert_same(fit(model(), *unknown, backend=InProcessBackend(3)), model().fit(X, Y), X)
 
 
 def test_sets_of_labels_and_costs():
@@ -89,11 +89,11 @@ def test_sets_of_labels_and_costs():
     several = (rng.random((240, 3)) < 0.4).astype(int)
     costs = rng.random((240, 4))
     made = sb.AdaBoostMHClassifier(n_estimators=3), sb.AdaBoostMHClassifier(n_estimators=3)
-    fit(made[0], cut(X, sizes), cut(several, sizes), crew=Here(3))
+    fit(made[0], cut(X, sizes), cut(several, sizes), backend=InProcessBackend(3))
     made[1].fit(X, several)
     np.testing.assert_allclose(made[0].predict_proba(X), made[1].predict_proba(X), atol=1e-10)
     made = [sb.SoftmaxBoostClassifier(n_estimators=3, random_state=0) for _ in range(2)]
-    fit(made[0], cut(X, sizes), cut(Y, sizes), costs=cut(costs, sizes), crew=Here(3))
+    fit(made[0], cut(X, sizes), cut(Y, sizes), costs=cut(costs, sizes), backend=InProcessBackend(3))
     made[1].fit(X, Y, costs=costs)
     np.testing.assert_allclose(made[0].predict_proba(X), made[1].predict_proba(X), atol=1e-10)
 
@@ -112,7 +112,7 @@ def test_metrics_see_rows_in_their_order():
     seen = []
     monitor = Monitor({"rows": lambda y, proba: seen.append((y, proba)) or 0.0})
     spread = model(callbacks=[monitor], n_estimators=1)
-    fit(spread, cut(X, [90, 150]), cut(Y, [90, 150]), crew=Here(2))
+    fit(spread, cut(X, [90, 150]), cut(Y, [90, 150]), backend=InProcessBackend(2))
     np.testing.assert_array_equal(seen[0][0], Y)
     np.testing.assert_allclose(seen[0][1], spread.predict_proba(X), atol=1e-10)
 

@@ -3,25 +3,25 @@
 import warnings
 
 import pytest
-from spread_cases import BOOSTERS, assert_same, cut, some_sizes, table
+from distributed_cases import BOOSTERS, assert_same, cut, some_sizes, table
 
 import steadyboost as sb
 from steadyboost.dask import fit
-from steadyboost.distributed.backends import Here
-from steadyboost.distributed.coordinator import Team
+from steadyboost.distributed.backends import InProcessBackend
+from steadyboost.distributed.coordinator import Coordinator
 
 X, Y, WEIGHTS = table()
 ROUNDS = 4
 
 
-def both(make, n_parts, weights=None, n_members=None, **settings):
+def both(make, n_parts, weights=None, n_workers=None, **settings):
     """The model of rows in parts, and that of all rows."""
     sizes = some_sizes(len(Y), n_parts)
     parts = [cut(array, sizes) for array in (X, Y, weights)]
     spread, local = (make().set_params(random_state=0, **settings) for _ in range(2))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit(spread, *parts, crew=Here(n_members or n_parts))
+        fit(spread, *parts, backend=InProcessBackend(n_workers or n_parts))
         local.fit(X, Y, weights)
     return spread, local
 
@@ -56,7 +56,7 @@ def test_trees_of_every_kind(learner):
     assert_same(spread, local, X)
 
 
-def test_members_of_several_partitions_are_the_same_to_the_bit():
+def test_workers_of_several_partitions_are_the_same_to_the_bit():
     models = [
         both(BOOSTERS["MSmoothBoost"], 7, WEIGHTS, n, n_estimators=ROUNDS)[0] for n in (1, 2, 7)
     ]
@@ -82,14 +82,14 @@ def test_early_stopping_draws_the_rows_that_it_would_draw_here(class_weight):
 
 def test_a_tree_takes_one_trip_per_level_and_trees_side_by_side_no_more(monkeypatch):
     trips = []
-    monkeypatch.setattr(Team, "close", lambda self: None)
-    count = Team._trip
+    monkeypatch.setattr(Coordinator, "close", lambda self: None)
+    count = Coordinator._round_trip
 
     def counted(self, *arguments):
         trips.append(arguments[0])
         return count(self, *arguments)
 
-    monkeypatch.setattr(Team, "_trip", counted)
+    monkeypatch.setattr(Coordinator, "_round_trip", counted)
     numbers = {}
     for name in ("SAMME", "AdaBoost.MH", "AdaBoost"):
         for depth in (2, 3):

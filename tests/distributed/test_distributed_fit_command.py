@@ -15,7 +15,7 @@ from steadyboost.cli import app
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     """Files, and this process in place of a cluster."""
-    monkeypatch.setattr("steadyboost.dask.connected", lambda address: nullcontext())
+    monkeypatch.setattr("steadyboost.distributed.connected", lambda address: nullcontext())
     rng, made = np.random.default_rng(0), tmp_path / "data"
     made.mkdir()
     for k in range(3):

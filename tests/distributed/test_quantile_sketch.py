@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steadyboost.distributed import quantile_sketch as quantiles
-from steadyboost.distributed.quantile_sketch import Summary
+from steadyboost.distributed.quantile_sketch import QuantileSketch
 from steadyboost.trees.data.binning import find_cuts
 
 SHAPES = {
@@ -20,7 +20,7 @@ SHAPES = {
 def parts_of(values, weights, n_parts):
     cuts = np.linspace(0, len(values), n_parts + 1).astype(int)[1:-1]
     owns = np.split(values, cuts), np.split(weights, cuts)
-    return [Summary.of(*own) for own in zip(*owns, strict=True)]
+    return [QuantileSketch.of(*own) for own in zip(*owns, strict=True)]
 
 
 def weight_up_to(values, weights, points):
@@ -45,7 +45,7 @@ def test_ranks_are_as_good_as_stated(shape, n_parts, monkeypatch):
     monkeypatch.setattr(quantiles, "CAPACITY", 100)
     rng = np.random.default_rng(0)
     values, weights = SHAPES[shape](rng, 5000), rng.exponential(size=5000)
-    summary = Summary.merged(parts_of(values, weights, n_parts))
+    summary = QuantileSketch.merged(parts_of(values, weights, n_parts))
     assert len(summary.values) <= 100
     assert summary.error <= 2 / 99 * weights.sum() * (1 + 1e-9)
     check(summary, values, weights, np.concatenate([values, rng.choice(values, 500) + 1e-9]))
@@ -57,7 +57,7 @@ def test_each_merge_of_merges_adds_one_share(monkeypatch):
     values, weights = rng.random(6000), np.ones(6000)
     parts = parts_of(values, weights, 27)
     for level in range(2, 5):
-        parts = [Summary.merged(parts[k : k + 3]) for k in range(0, len(parts), 3)]
+        parts = [QuantileSketch.merged(parts[k : k + 3]) for k in range(0, len(parts), 3)]
         assert sum(part.error for part in parts) <= level / 63 * 6000 * (1 + 1e-9)
     check(parts[0], values, weights, values)
 
@@ -66,7 +66,7 @@ def test_each_merge_of_merges_adds_one_share(monkeypatch):
 @given(st.lists(st.integers(-50, 50), min_size=1), st.integers(1, 5), st.integers(2, 255))
 def test_few_values_get_the_cuts_of_the_whole_column(numbers, n_parts, max_bins):
     values = np.array(numbers, dtype=float)
-    merged = Summary.merged(parts_of(values, np.ones(len(values)), n_parts))
+    merged = QuantileSketch.merged(parts_of(values, np.ones(len(values)), n_parts))
     assert merged.error == 0
     np.testing.assert_array_equal(merged.cuts(max_bins), find_cuts(values, None, max_bins))
 
@@ -75,7 +75,7 @@ def test_few_values_get_the_cuts_of_the_whole_column(numbers, n_parts, max_bins)
 def test_bins_of_many_values_are_nearly_even(shape):
     rng = np.random.default_rng(2)
     values, weights = SHAPES[shape](rng, 60_000), rng.exponential(size=60_000)
-    summary = Summary.merged(parts_of(values, weights, 6))
+    summary = QuantileSketch.merged(parts_of(values, weights, 6))
     exact, cuts = find_cuts(values, weights, 255), summary.cuts(255)
     assert abs(len(cuts) - len(exact)) <= 2
     bins = np.searchsorted(cuts, values)
@@ -88,5 +88,5 @@ def test_bins_of_many_values_are_nearly_even(shape):
 
 
 def test_no_values_have_no_cuts():
-    nothing = Summary.of(np.empty(0), None)
-    assert len(Summary.merged([nothing, nothing]).cuts(255)) == 0
+    nothing = QuantileSketch.of(np.empty(0), None)
+    assert len(QuantileSketch.merged([nothing, nothing]).cuts(255)) == 0

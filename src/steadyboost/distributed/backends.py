@@ -1,4 +1,4 @@
-"""Where members are: here, or on the workers of a Dask cluster."""
+"""Where workers are: in this process, or on a Dask cluster."""
 
 import time
 from collections.abc import Sequence
@@ -10,183 +10,184 @@ from dask.delayed import Delayed
 from dask.utils import parse_timedelta
 from distributed import Client, get_worker
 
-from steadyboost.distributed.coordinator import Lost
-from steadyboost.distributed.preprocessing import Piece
-from steadyboost.distributed.worker import Member
+from steadyboost.distributed.coordinator import WorkersLost
+from steadyboost.distributed.preprocessing import Partition
+from steadyboost.distributed.worker import WorkerActor
 
-GLANCE = 1.0  # seconds after which one looks whether a worker that does not answer is still there
-PARTING = 10.0  # seconds that a scheduler may take to notice that a worker is lost
+POLL_SECONDS = 1.0  # between checks whether a worker that has not answered is still there
+LOSS_SECONDS = 10.0  # that a scheduler may take to notice that a worker is lost
 PATIENCE = "30s"  # how long to wait for a worker where none is left
 
 
-def kept(pieces: Sequence[Piece | None]) -> list[Piece]:
-    return [piece for piece in pieces if piece is not None]
+def with_rows(partitions: Sequence[Partition | None]) -> list[Partition]:
+    return [own for own in partitions if own is not None]
 
 
-class Here:
-    """Members in this process, one after the other: no cluster is needed.
+class InProcessBackend:
+    """Workers in this process, one after the other: no cluster is needed.
 
-    ``n_members`` is one by default: more are of use to tests alone.
+    ``n_workers`` is one by default: more are of use to tests alone.
     """
 
-    def __init__(self, n_members: int = 1, n_threads: int = 1):
-        self.n_wanted, self.n_threads = n_members, n_threads
-        self.members: list[Member] = []
+    def __init__(self, n_workers: int = 1, n_threads: int = 1):
+        self.n_wanted, self.n_threads = n_workers, n_threads
+        self.workers: list[WorkerActor] = []
 
-    def compute(self, promises: Sequence[Delayed]) -> list[Any]:
-        return list(dask.compute(*promises))
+    def compute(self, delayed: Sequence[Delayed]) -> list[Any]:
+        return list(dask.compute(*delayed))
 
-    def gather(self, train: Sequence[Delayed], validation: Sequence[Delayed]) -> None:
-        pieces, watched = kept(self.compute(train)), kept(self.compute(validation))
-        n = self.n_members = min(self.n_wanted, len(pieces))
-        self.members = [Member(k, pieces[k::n], watched[k::n], self.n_threads) for k in range(n)]
+    def load(self, train: Sequence[Delayed], validation: Sequence[Delayed]) -> None:
+        """Compute the partitions, and start workers that share them."""
+        parts, held = with_rows(self.compute(train)), with_rows(self.compute(validation))
+        n = self.n_workers = min(self.n_wanted, len(parts))
+        self.workers = [WorkerActor(k, parts[k::n], held[k::n], self.n_threads) for k in range(n)]
 
     def call(self, method: str, message: bytes) -> list[bytes]:
-        return [getattr(member, method)(message) for member in self.members]
+        return [getattr(worker, method)(message) for worker in self.workers]
 
-    def replace(self, numbers: list[int]) -> None:
-        raise RuntimeError(f"members {numbers} of this process are lost.")
+    def replace(self, ranks: list[int]) -> None:
+        raise RuntimeError(f"workers {ranks} of this process are lost.")
 
     def close(self) -> None:
-        for member in self.members:
-            member.abandon()
-        self.members = []
+        for worker in self.workers:
+            worker.cancel()
+        self.workers = []
 
 
-def make_member(number: int, train: list[Piece], validation: list[Piece]) -> Member:
-    """A member on the worker that this runs on."""
-    return Member(number, kept(train), kept(validation), get_worker().state.nthreads)
+def make_actor(rank: int, train: list[Partition], validation: list[Partition]) -> WorkerActor:
+    """The actor of the Dask worker that this runs on."""
+    return WorkerActor(rank, with_rows(train), with_rows(validation), get_worker().state.nthreads)
 
 
-def is_something(piece: Piece | None) -> bool:
-    return piece is not None
+def is_present(partition: Partition | None) -> bool:
+    return partition is not None
 
 
-class Abroad:
-    """Members on the workers of a cluster, as Dask actors: one for each worker that has rows.
+class ClusterBackend:
+    """Workers of a cluster, as Dask actors: one for each Dask worker that has rows.
 
-    Pieces are made by ordinary tasks, wherever the scheduler puts them. A member that is lost is
-    made anew, of the same partitions, on the workers that are left.
+    Partitions are made by ordinary tasks, wherever the scheduler puts them. An actor that is lost
+    is made again, of the same partitions, on the workers that are left.
     """
 
     def __init__(self, client: Client):
         self.client = client
         self.groups: list[list[tuple[Delayed, bool]]] = []
         self.actors: list[Any] = []
-        self.homes: dict[int, str] = {}
-        self.appointed: list[Any] = []
+        self.addresses: dict[int, str] = {}
+        self.submitted: list[Any] = []
         self.patience = parse_timedelta(dask.config.get("steadyboost.patience", PATIENCE))
 
     @property
-    def n_members(self) -> int:
+    def n_workers(self) -> int:
         return len(self.groups)
 
-    def compute(self, promises: Sequence[Delayed]) -> list[Any]:
+    def compute(self, delayed: Sequence[Delayed]) -> list[Any]:
         """Results of tasks; none is left running if one fails, or if this is interrupted."""
-        futures = self.client.compute(list(promises))
+        futures = self.client.compute(list(delayed))
         try:
             return self.client.gather(futures)
         finally:
             self.client.cancel([future for future in futures if not future.done()])
 
-    def _present(self, promises: Sequence[Delayed], **where: Any) -> list[tuple[int, Any]]:
-        """Pieces on the workers, with their places among the promises; empty ones are left out."""
-        futures = self.client.compute(list(promises), **where)
+    def _present(self, delayed: Sequence[Delayed], **where: Any) -> list[tuple[int, Any]]:
+        """Futures of partitions, with their indices; partitions without rows are left out."""
+        futures = self.client.compute(list(delayed), **where)
         try:
-            known = self.client.gather(self.client.map(is_something, futures, pure=False))
+            known = self.client.gather(self.client.map(is_present, futures, pure=False))
         except BaseException:
             self.client.cancel(futures)
             raise
         return [(k, future) for k, future in enumerate(futures) if known[k]]
 
-    def gather(self, train: Sequence[Delayed], validation: Sequence[Delayed]) -> None:
-        """Make pieces, and a member of those that are on each worker."""
+    def load(self, train: Sequence[Delayed], validation: Sequence[Delayed]) -> None:
+        """Compute the partitions, and start an actor of those that are on each worker."""
         n, present = len(train), self._present([*train, *validation])
         has = self.client.who_has([future for _, future in present])
-        homes = {k: has[future.key][0] for k, future in present}
-        workers = sorted({homes[k] for k, _ in present if k < n})
+        at = {k: has[future.key][0] for k, future in present}
+        workers = sorted({at[k] for k, _ in present if k < n})
         groups: list[list[tuple[int, Any]]] = [[] for _ in workers]
         for k, future in present:
-            home = workers.index(homes[k]) if homes[k] in workers else k % len(workers)
-            groups[home].append((k, future))
-        promises = [*train, *validation]
-        self.groups = [[(promises[k], k >= n) for k, _ in own] for own in groups]
+            rank = workers.index(at[k]) if at[k] in workers else k % len(workers)
+            groups[rank].append((k, future))
+        delayed = [*train, *validation]
+        self.groups = [[(delayed[k], k >= n) for k, _ in own] for own in groups]
         self.actors = [None] * len(groups)
-        for number, (address, own) in enumerate(zip(workers, groups, strict=True)):
-            with suppress(Lost):  # the first trip will notice
-                self._appoint(number, address, [(future, k >= n) for k, future in own])
+        for rank, (address, own) in enumerate(zip(workers, groups, strict=True)):
+            with suppress(WorkersLost):  # the first call will notice
+                self._start_actor(rank, address, [(future, k >= n) for k, future in own])
 
-    def _appoint(self, number: int, address: str, pieces: list[tuple[Any, bool]]) -> None:
-        """Make the member of some pieces, each to be trained on or to be watched."""
-        train = [future for future, is_watched in pieces if not is_watched]
-        watched = [future for future, is_watched in pieces if is_watched]
+    def _start_actor(self, rank: int, address: str, partitions: list[tuple[Any, bool]]) -> None:
+        """Make the actor of some partitions, each for training or for validation."""
+        train = [future for future, is_held_out in partitions if not is_held_out]
+        held_out = [future for future, is_held_out in partitions if is_held_out]
         future = self.client.submit(
-            make_member, number, train, watched, actor=True, workers=[address], pure=False
+            make_actor, rank, train, held_out, actor=True, workers=[address], pure=False
         )
-        self.appointed.append(future)
+        self.submitted.append(future)
         try:
-            self.actors[number] = future.result()
+            self.actors[rank] = future.result()
         except Exception as error:
             if address in self.client.nthreads():
                 raise
-            raise Lost([number]) from error
-        self.homes[number] = address
+            raise WorkersLost([rank]) from error
+        self.addresses[rank] = address
 
     def call(self, method: str, message: bytes) -> list[bytes]:
-        asked = [self._ask(number, method, message) for number in range(len(self.actors))]
-        answers = [self._answer(number, future) for number, future in enumerate(asked)]
-        lost = [number for number, answer in enumerate(answers) if answer is None]
+        asked = [self._ask(rank, method, message) for rank in range(len(self.actors))]
+        answers = [self._answer(rank, future) for rank, future in enumerate(asked)]
+        lost = [rank for rank, answer in enumerate(answers) if answer is None]
         if lost:
-            raise Lost(lost)
+            raise WorkersLost(lost)
         return [answer for answer in answers if answer is not None]
 
-    def _ask(self, number: int, method: str, message: bytes) -> Any:
-        if self.actors[number] is None:
+    def _ask(self, rank: int, method: str, message: bytes) -> Any:
+        if self.actors[rank] is None:
             return None
         try:
-            return getattr(self.actors[number], method)(message)
-        except RuntimeError:  # what Dask says of an actor that is lost
+            return getattr(self.actors[rank], method)(message)
+        except RuntimeError:  # what Dask raises for an actor that is lost
             return None
 
-    def _answer(self, number: int, asked: Any) -> bytes | None:
-        """What a member says; None if its worker is lost."""
+    def _answer(self, rank: int, asked: Any) -> bytes | None:
+        """What a worker answers; None if it is lost."""
         while asked is not None:
             try:
-                return asked.result(timeout=GLANCE)
+                return asked.result(timeout=POLL_SECONDS)
             except TimeoutError:
-                if not self._is_there(number):
+                if not self._is_alive(rank):
                     return None
             except Exception:
-                end = time.monotonic() + PARTING
-                while self._is_there(number):
+                end = time.monotonic() + LOSS_SECONDS
+                while self._is_alive(rank):
                     if time.monotonic() > end:
                         raise
                     time.sleep(0.1)
                 return None
         return None
 
-    def _is_there(self, number: int) -> bool:
-        return self.homes[number] in self.client.nthreads()
+    def _is_alive(self, rank: int) -> bool:
+        return self.addresses[rank] in self.client.nthreads()
 
-    def replace(self, numbers: list[int]) -> None:
-        """Load the partitions of lost members again, on workers that have none if there are any."""
-        for number in numbers:
-            self.homes.pop(number, None)
-            self.actors[number] = None
-        for number in [k for k, actor in enumerate(self.actors) if actor is None]:
+    def replace(self, ranks: list[int]) -> None:
+        """Load the partitions of lost workers again, on workers that have none if there are any."""
+        for rank in ranks:
+            self.addresses.pop(rank, None)
+            self.actors[rank] = None
+        for rank in [k for k, actor in enumerate(self.actors) if actor is None]:
             workers = self._workers()
-            free = [address for address in workers if address not in self.homes.values()]
-            own = self.groups[number]
+            free = [address for address in workers if address not in self.addresses.values()]
+            own = self.groups[rank]
             present = self._present(
-                [promise for promise, _ in own],
+                [delayed for delayed, _ in own],
                 workers=free or workers,
                 allow_other_workers=True,
             )
-            pieces = [(future, own[k][1]) for k, future in present]
-            self._appoint(number, (free or workers)[number % len(free or workers)], pieces)
+            partitions = [(future, own[k][1]) for k, future in present]
+            self._start_actor(rank, (free or workers)[rank % len(free or workers)], partitions)
 
     def _workers(self) -> list[str]:
-        """Those that there are; waits for one, as a nanny may be starting it again."""
+        """Addresses of all workers; waits for one, as a nanny may be starting it again."""
         end = time.monotonic() + self.patience
         while not (workers := sorted(self.client.nthreads())):
             if time.monotonic() > end:
@@ -199,11 +200,11 @@ class Abroad:
         return workers
 
     def close(self) -> None:
-        """End what members are doing; what is left of a cluster that is gone is none of ours."""
+        """Cancel what workers are doing; errors of a cluster that is gone do not matter."""
         for actor in self.actors:
             with suppress(Exception):
                 if actor is not None:
-                    actor.abandon()
+                    actor.cancel()
         with suppress(Exception):
-            self.client.cancel(self.appointed)  # Dask's own references to actors go in circles
-        self.actors, self.groups, self.appointed = [], [], []
+            self.client.cancel(self.submitted)  # Dask's own references to actors go in circles
+        self.actors, self.groups, self.submitted = [], [], []

@@ -1,9 +1,10 @@
-"""The loop on one machine, as a task that stops at each meeting and goes on with its conclusion.
+"""Collective operations of workers that run the same code on different rows.
 
-A machine runs the ordinary loop in a thread of its own, a strand. Where it meets the others, the
-strand waits, and what it brings is the result of :meth:`Strands.start` or :meth:`Strands.go_on`;
-the next call of the latter brings the conclusion. Things that are done side by side are a strand
-each: one trip has the meetings of all of them.
+A worker runs the ordinary loop in a thread of its own, as a task. Where it needs a value that
+depends on the rows of all workers, the task asks for an allreduce and waits: its contribution is
+the result of :meth:`CollectiveTasks.start` or :meth:`CollectiveTasks.resume`, and the next call of
+the latter brings the reduced value. Calls of a parallel map are a task each, so that one round trip
+serves the allreduce operations of all of them.
 """
 
 import threading
@@ -14,57 +15,57 @@ from typing import Any, NamedTuple
 
 from steadyboost.ensemble.workers import Workers
 
-Key = tuple[int, ...]  # of a strand: its number among those side by side, after its parent's key
+TaskKey = tuple[int, ...]  # a task's index in its parallel map, after the key of its parent
 
 
-class Abandoned(BaseException):
-    """Raised in a strand that nobody waits for any more."""
+class Cancelled(BaseException):
+    """Raised in a task whose result nobody waits for any more."""
 
 
-class Meeting(NamedTuple):
-    """What a machine brings: values in an order among those of all machines, and what to do."""
+class Contribution(NamedTuple):
+    """What a worker adds to an allreduce: values, their order among all, and the reduction."""
 
     order: Sequence[Any]
     values: Sequence[Any]
-    conclude: Callable[[list[Any]], Any]
+    reduce: Callable[[list[Any]], Any]
 
 
-class Thread(threading.Thread):
-    """Does one thing after another; it lives on for the next, with the arrays that it has kept."""
+class TaskThread(threading.Thread):
+    """Runs one function after another; it is kept for the next, with its thread-local arrays."""
 
     def __init__(self) -> None:
-        super().__init__(name="steadyboost strand", daemon=True)
-        self.tasks: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        super().__init__(name="steadyboost task", daemon=True)
+        self.functions: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self.start()
 
     def run(self) -> None:
-        while (task := self.tasks.get()) is not None:
-            task()
-            del task
+        while (function := self.functions.get()) is not None:
+            function()
+            del function
 
 
-class Strands:
-    """The strands of one machine."""
+class CollectiveTasks:
+    """The tasks of one worker, which stop at each allreduce."""
 
     def __init__(self) -> None:
         self._change = threading.Condition()
-        self._idle: list[Thread] = []
-        self._threads: list[Thread] = []
-        self._here = threading.local()
+        self._idle: list[TaskThread] = []
+        self._threads: list[TaskThread] = []
+        self._current = threading.local()
         self._clear()
 
     def _clear(self) -> None:
-        self._n_running, self._over = 0, False
-        self._meetings: dict[Key, Meeting] = {}
-        self._conclusions: dict[Key, Any] = {}
+        self._n_running, self._cancelled = 0, False
+        self._contributions: dict[TaskKey, Contribution] = {}
+        self._reduced: dict[TaskKey, Any] = {}
         self._result: Any = None
         self._error: BaseException | None = None
 
-    # What the outside calls
+    # Called from outside
 
-    def start(self, function: Callable[[], Any]) -> dict[Key, Meeting] | None:
-        """Begin; the first meetings, None if there are none and the ``result`` is known."""
-        self.abandon()
+    def start(self, function: Callable[[], Any]) -> dict[TaskKey, Contribution] | None:
+        """Run until all tasks wait; their contributions, None if there are none and it is done."""
+        self.cancel()
         self._clear()
 
         def task() -> None:
@@ -74,58 +75,58 @@ class Strands:
             self._begin((), task, [1])
             return self._until_all_wait()
 
-    def go_on(self, conclusions: dict[Key, Any]) -> dict[Key, Meeting] | None:
-        """Bring conclusions; the next meetings."""
+    def resume(self, reduced: dict[TaskKey, Any]) -> dict[TaskKey, Contribution] | None:
+        """Go on with the reduced values; the next contributions."""
         with self._change:
-            self._conclusions.update(conclusions)
-            self._n_running += len(conclusions)
+            self._reduced.update(reduced)
+            self._n_running += len(reduced)
             self._change.notify_all()
             return self._until_all_wait()
 
     def result(self) -> Any:
         return self._result
 
-    def abandon(self) -> None:
-        """End all strands at their meetings; returns when they have ended."""
+    def cancel(self) -> None:
+        """End all tasks where they wait; returns when they have ended."""
         with self._change:
-            self._over = True
+            self._cancelled = True
             self._change.notify_all()
             self._change.wait_for(lambda: len(self._idle) == len(self._threads))
 
     def close(self) -> None:
-        """End all threads; it does not wait for them."""
+        """End all threads, without waiting for them."""
         with self._change:
-            self._over = True
+            self._cancelled = True
             self._change.notify_all()
             for thread in self._threads:
-                thread.tasks.put(None)
+                thread.functions.put(None)
 
-    def _until_all_wait(self) -> dict[Key, Meeting] | None:
+    def _until_all_wait(self) -> dict[TaskKey, Contribution] | None:
         self._change.wait_for(lambda: self._n_running == 0 or self._error is not None)
         if self._error is not None:
             raise self._error
-        meetings, self._meetings = self._meetings, {}
-        return meetings or None
+        contributions, self._contributions = self._contributions, {}
+        return contributions or None
 
-    # What strands call
+    # Called by tasks
 
-    def meet(self, meeting: Meeting) -> Any:
-        """Wait for the conclusion."""
-        key = self._here.key
+    def allreduce(self, contribution: Contribution) -> Any:
+        """Wait for the value that the contributions of all workers are reduced to."""
+        key = self._current.key
         with self._change:
-            self._meetings[key] = meeting
+            self._contributions[key] = contribution
             self._n_running -= 1
             self._change.notify_all()
-            self._change.wait_for(lambda: self._over or key in self._conclusions)
-            if self._over:
-                raise Abandoned
-            return self._conclusions.pop(key)
+            self._change.wait_for(lambda: self._cancelled or key in self._reduced)
+            if self._cancelled:
+                raise Cancelled
+            return self._reduced.pop(key)
 
-    def side_by_side(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Results in the order of the items, a strand each."""
+    def parallel_map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """Results in the order of the items, by a task each."""
         if len(items) < 2:
             return [function(item) for item in items]
-        key, results, left = self._here.key, [None] * len(items), [len(items)]
+        key, results, left = self._current.key, [None] * len(items), [len(items)]
 
         def task(k: int) -> None:
             results[k] = function(items[k])
@@ -134,29 +135,29 @@ class Strands:
             for k in range(len(items)):
                 self._begin((*key, k), partial(task, k), left)
             self._n_running -= 1
-            self._change.wait_for(lambda: self._over or not left[0])
-            if self._over:
-                raise Abandoned
+            self._change.wait_for(lambda: self._cancelled or not left[0])
+            if self._cancelled:
+                raise Cancelled
         return results
 
-    def _begin(self, key: Key, function: Callable[[], None], left: list[int]) -> None:
-        """Give a strand a thread; ``left`` counts those side by side. Called with the lock."""
+    def _begin(self, key: TaskKey, function: Callable[[], None], left: list[int]) -> None:
+        """Give a task a thread; ``left`` counts those of its map. The caller holds the lock."""
         if not self._idle:
-            self._idle.append(Thread())
+            self._idle.append(TaskThread())
             self._threads.append(self._idle[-1])
         thread = self._idle.pop()
         self._n_running += 1
-        thread.tasks.put(partial(self._strand, thread, key, function, left))
+        thread.functions.put(partial(self._run, thread, key, function, left))
 
-    def _strand(
-        self, thread: Thread, key: Key, function: Callable[[], None], left: list[int]
+    def _run(
+        self, thread: TaskThread, key: TaskKey, function: Callable[[], None], left: list[int]
     ) -> None:
-        """Do it. The last of several does not count as ended before its parent goes on."""
-        self._here.key = key
+        """Run a task. The last of a map counts as running until its parent goes on."""
+        self._current.key = key
         error = None
         try:
             function()
-        except Abandoned:
+        except Cancelled:
             pass
         except BaseException as raised:
             error = raised
@@ -168,14 +169,14 @@ class Strands:
             self._change.notify_all()
 
 
-class Spread(Workers):
-    """The threads of one machine of several; they meet through its strands."""
+class DistributedWorkers(Workers):
+    """The threads of one worker of several, whose allreduce goes through its tasks."""
 
     is_spread = True
 
-    def __init__(self, strands: Strands, n_threads: int, number: int):
+    def __init__(self, tasks: CollectiveTasks, n_threads: int, rank: int):
         super().__init__(n_threads)
-        self.strands, self.number = strands, number
+        self.tasks, self.rank = tasks, rank
 
     def meet(
         self,
@@ -183,11 +184,11 @@ class Spread(Workers):
         conclude: Callable[[list[Any]], Any],
         order: Sequence[Any] | None = None,
     ) -> Any:
-        order = [self.number] * len(values) if order is None else list(order)
-        return self.strands.meet(Meeting(order, list(values), conclude))
+        order = [self.rank] * len(values) if order is None else list(order)
+        return self.tasks.allreduce(Contribution(order, list(values), conclude))
 
-    def alone(self) -> "Spread":
-        return Spread(self.strands, 1, self.number)
+    def alone(self) -> "DistributedWorkers":
+        return DistributedWorkers(self.tasks, 1, self.rank)
 
     def side_by_side(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        return self.strands.side_by_side(function, items)
+        return self.tasks.parallel_map(function, items)

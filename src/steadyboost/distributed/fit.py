@@ -9,23 +9,28 @@ from dask.delayed import Delayed
 from distributed import default_client
 from sklearn.utils.validation import validate_data
 
-from steadyboost.distributed import worker as member
-from steadyboost.distributed.backends import Abroad, Here
-from steadyboost.distributed.coordinator import Team
-from steadyboost.distributed.partitions import Part, Table, merged, table_of
-from steadyboost.distributed.preprocessing import (
-    Cut,
-    Labels,
-    all_labels,
-    codes_of,
-    columns_of,
-    learn_tables,
-    look,
-    merge_columns,
-    piece_of,
-    weights_of_classes,
+from steadyboost.distributed import worker
+from steadyboost.distributed.backends import ClusterBackend, InProcessBackend
+from steadyboost.distributed.coordinator import Coordinator
+from steadyboost.distributed.partitions import (
+    DelayedPartition,
+    DelayedTable,
+    delayed_table,
+    tree_reduce,
 )
-from steadyboost.distributed.remote import FarBoosting, FarRows, for_travel
+from steadyboost.distributed.preprocessing import (
+    LabelSet,
+    RowSelection,
+    binned_partition,
+    class_weights_of,
+    count_labels,
+    encode_labels,
+    learn_encoder_and_binner,
+    merge_labels,
+    merge_summaries,
+    summarize_columns,
+)
+from steadyboost.distributed.remote import RemoteBoosting, RemoteRows, without_run
 from steadyboost.ensemble.callbacks import default_callbacks
 from steadyboost.ensemble.history import History
 from steadyboost.ensemble.loop import Seeds
@@ -45,30 +50,30 @@ def fit(
     sample_weight: Any = None,
     held_out: Any = None,
     costs: Any = None,
-    crew: Any = None,
+    backend: Any = None,
 ) -> "BoostingClassifier":
     """Fit a booster to collections; called by its own ``fit``, which checks its parameters.
 
-    ``crew`` is where the rows will be: by default on the workers of the current Dask client, and
-    in this process where there is none.
+    ``backend`` says where the rows are kept: by default on the workers of the current Dask client,
+    and in this process where there is none.
     """
     refuse(booster)
-    going_on = booster.warm_start and hasattr(booster, "stages_")
-    table = table_of(X, y, sample_weight, costs)
-    watched = None if held_out is None else table_of(*held_out, suffix="_val")
-    validate_data(booster, table.empty, reset=not going_on, skip_check_array=True)
-    if not going_on:
+    resumes = booster.warm_start and hasattr(booster, "stages_")
+    table = delayed_table(X, y, sample_weight, costs)
+    validation = None if held_out is None else delayed_table(*held_out, suffix="_val")
+    validate_data(booster, table.empty, reset=not resumes, skip_check_array=True)
+    if not resumes:
         booster._seed = seed_from(booster.random_state)
-    crew = current_crew(booster) if crew is None else crew
+    backend = current_backend(booster) if backend is None else backend
     try:
-        Fitting(booster, crew, table, watched, going_on).run(X, y)
+        DistributedFit(booster, backend, table, validation, resumes).run(X, y)
     finally:
-        crew.close()
+        backend.close()
     return booster
 
 
 def refuse(booster: "BoostingClassifier") -> None:
-    """Say now what cannot be done on rows that are spread over machines."""
+    """Raise an error if the booster or its learner cannot be trained on distributed rows."""
     name = type(booster).__name__
     if not booster.spreads:
         raise ValueError(
@@ -82,86 +87,91 @@ def refuse(booster: "BoostingClassifier") -> None:
         )
 
 
-def current_crew(booster: "BoostingClassifier") -> Here | Abroad:
+def current_backend(booster: "BoostingClassifier") -> InProcessBackend | ClusterBackend:
     try:
-        return Abroad(default_client())
+        return ClusterBackend(default_client())
     except ValueError:  # there is none
-        return Here(n_threads=Workers(booster.n_jobs).n_threads)
+        return InProcessBackend(n_threads=Workers(booster.n_jobs).n_threads)
 
 
-class Fitting:
-    """The steps of a fit: agree on tables, bring the rows to their places, and boost."""
+class DistributedFit:
+    """The steps of a fit: learn the preprocessing, load rows on the workers, and boost."""
 
     def __init__(
         self,
         booster: "BoostingClassifier",
-        crew: Any,
-        table: Table,
-        watched: Table | None,
-        going_on: bool,
+        backend: Any,
+        table: DelayedTable,
+        validation: DelayedTable | None,
+        resumes: bool,
     ):
-        self.booster, self.crew, self.table, self.watched = booster, crew, table, watched
-        self.going_on = going_on
+        self.booster, self.backend, self.resumes = booster, backend, resumes
+        self.table, self.validation = table, validation
 
     def run(self, X: Any, y: Any) -> None:
         booster = self.booster
-        cuts = self.agree()
-        self.gather(cuts)
-        team = Team(self.crew)
-        if not self.going_on:
-            self.tune(team)
+        selections = self.learn_preprocessing()
+        self.load(selections)
+        coordinator = Coordinator(self.backend)
+        if not self.resumes:
+            self.tune(coordinator)
         callbacks = default_callbacks(booster.get_params(deep=False))
         if hasattr(booster, "_skl_callbacks"):
             callbacks.append(SklearnCallbacks(X, y))
-        self.boost(team, callbacks)
+        self.run_rounds(coordinator, callbacks)
 
-    def promise(self, function: Callable[..., Any], part: Part, *arguments: Any) -> Delayed:
+    def task(
+        self, function: Callable[..., Any], part: DelayedPartition, *arguments: Any
+    ) -> Delayed:
         """A task on one partition."""
-        return dask.delayed(function, pure=False)(self.shared, part.number, *arguments)
+        return dask.delayed(function, pure=False)(self.sent_booster, part.number, *arguments)
 
-    def share(self) -> None:
-        """Let tasks have the booster as it is now."""
-        self.shared = dask.delayed(for_travel(self.booster), traverse=False)
+    def refresh_booster(self) -> None:
+        """Have tasks use the booster as it is now."""
+        self.sent_booster = dask.delayed(without_run(self.booster), traverse=False)
 
-    # What all agree on
+    # Before the first round
 
-    def agree(self) -> list[Cut]:
-        """Labels, categories and bins; which rows of each partition are trained on, and how.
+    def learn_preprocessing(self) -> list[RowSelection]:
+        """Learn classes, encoder and binner; which rows of each partition are trained on.
 
-        Labels and columns are looked at together, unless the labels say which rows count.
+        Labels and columns are read in one pass, unless the labels decide which rows count.
         """
         booster, parts = self.booster, self.table.parts
-        self.share()
-        looks = [self.promise(look, part, part.y, part.weights) for part in parts]
-        seen: list[Delayed] = []
-        if not self.going_on and booster.class_weight is None and not self.sets_aside:
-            seen = [self.columns([Cut()] * len(parts))]
-        found = self.crew.compute([*looks, *seen])
-        cuts = self.cuts(all_labels(found[: len(parts)]))
-        if not self.going_on:
-            columns = found[-1] if seen else self.crew.compute([self.columns(cuts)])[0]
-            booster._encoder, booster._binner = learn_tables(columns, booster.max_bins)
-        return cuts
+        self.refresh_booster()
+        counts = [self.task(count_labels, part, part.y, part.weights) for part in parts]
+        summaries: list[Delayed] = []
+        if not self.resumes and booster.class_weight is None and not self.holds_out:
+            summaries = [self.column_summaries([RowSelection()] * len(parts))]
+        found = self.backend.compute([*counts, *summaries])
+        selections = self.select_rows(merge_labels(found[: len(parts)]))
+        if not self.resumes:
+            if not summaries:
+                found += self.backend.compute([self.column_summaries(selections)])
+            booster._encoder, booster._binner = learn_encoder_and_binner(
+                found[-1], booster.max_bins
+            )
+        return selections
 
     @property
-    def sets_aside(self) -> bool:
-        """Whether some of the rows are taken out to stop early by."""
-        return self.booster.early_stopping and self.watched is None
+    def holds_out(self) -> bool:
+        """Whether some of the training rows are held out for early stopping."""
+        return self.booster.early_stopping and self.validation is None
 
-    def cuts(self, labels: Labels) -> list[Cut]:
+    def select_rows(self, labels: LabelSet) -> list[RowSelection]:
         """Which rows of each partition are trained on, and how much their classes weigh."""
         booster = self.booster
-        helds: Sequence[np.ndarray | None] = [None] * len(self.table.parts)
-        if self.sets_aside:
-            labels, helds = self.set_aside(labels)
-        by_class = weights_of_classes(booster.class_weight, labels)
-        if not self.going_on:
+        held_out: Sequence[np.ndarray | None] = [None] * len(self.table.parts)
+        if self.holds_out:
+            labels, held_out = self.hold_out(labels)
+        by_class = class_weights_of(booster.class_weight, labels)
+        if not self.resumes:
             booster.classes_ = self.classes(labels, by_class)
             booster.n_classes_ = len(booster.classes_)
             booster.prepare()
-        return [Cut(labels.known, by_class, held) for held in helds]
+        return [RowSelection(labels.known, by_class, held) for held in held_out]
 
-    def classes(self, labels: Labels, by_class: np.ndarray | None) -> np.ndarray:
+    def classes(self, labels: LabelSet, by_class: np.ndarray | None) -> np.ndarray:
         if labels.n_columns:
             return self.booster.classes_in(np.zeros((1, labels.n_columns)))
         weighs = labels.counts > 0
@@ -169,91 +179,98 @@ class Fitting:
             labels.known[weighs if by_class is None else weighs & (by_class > 0)]
         )
 
-    def set_aside(self, labels: Labels) -> tuple[Labels, list[np.ndarray]]:
-        """The rows to stop early by: those that would be drawn if all rows were here."""
-        codes = self.crew.compute(
-            [self.promise(codes_of, p, p.y, p.weights, labels) for p in self.table.parts]
+    def hold_out(self, labels: LabelSet) -> tuple[LabelSet, list[np.ndarray]]:
+        """Hold out rows for early stopping: those that a fit on one machine would draw."""
+        codes = self.backend.compute(
+            [self.task(encode_labels, p, p.y, p.weights, labels) for p in self.table.parts]
         )
-        everyone = np.concatenate([own for own in codes if len(own)])
-        rows = Sample(np.arange(len(everyone)), everyone, None)
+        all_codes = np.concatenate([own for own in codes if len(own)])
+        rows = Sample(np.arange(len(all_codes)), all_codes, None)
         train, held = set_aside(rows, self.booster.validation_fraction, self.booster._seed)
-        is_held = np.zeros(len(everyone), dtype=bool)
+        is_held = np.zeros(len(all_codes), dtype=bool)
         is_held[held.X] = True
         if not labels.n_columns:
             counts = np.bincount(train.y, minlength=len(labels.known))
             labels = labels._replace(counts=counts)
         return labels, np.split(is_held, np.cumsum([len(own) for own in codes])[:-1])
 
-    def columns(self, cuts: list[Cut]) -> Delayed:
-        """What the rows to train on say of the columns."""
+    def column_summaries(self, selections: list[RowSelection]) -> Delayed:
+        """Summaries of the columns over all training rows."""
         categorical = categorical_mask(self.table.empty, self.booster.categorical_features)
-        seen = [
-            self.promise(see, part, list(part[1:]), cut, categorical)
-            for part, cut in zip(self.table.parts, cuts, strict=True)
+        summaries = [
+            self.task(summarize_partition, part, list(part[1:]), selection, categorical)
+            for part, selection in zip(self.table.parts, selections, strict=True)
         ]
-        return merged(seen, merge_seen)
+        return tree_reduce(summaries, merge_partitions)
 
-    def gather(self, cuts: list[Cut]) -> None:
-        """Bins of each partition, where they will stay."""
-        self.share()
-        parts, watched = self.table.parts, []
+    def load(self, selections: list[RowSelection]) -> None:
+        """Bin each partition on a worker, where it stays."""
+        self.refresh_booster()
+        parts, validation = self.table.parts, []
         train = [
-            self.promise(make_piece, part, list(part[1:]), cut)
-            for part, cut in zip(parts, cuts, strict=True)
+            self.task(make_partition, part, list(part[1:]), selection)
+            for part, selection in zip(parts, selections, strict=True)
         ]
-        if self.watched is not None:
-            plain = Cut()
-            watched = [
-                self.promise(make_piece, part, list(part[1:]), plain, "y_val")
-                for part in self.watched.parts
+        if self.validation is not None:
+            plain = RowSelection()
+            validation = [
+                self.task(make_partition, part, list(part[1:]), plain, "y_val")
+                for part in self.validation.parts
             ]
-        elif cuts[0].held is not None:
-            watched = [
-                self.promise(make_piece, part, list(part[1:]), cut, "y", True)
-                for part, cut in zip(parts, cuts, strict=True)
+        elif selections[0].held is not None:
+            validation = [
+                self.task(make_partition, part, list(part[1:]), selection, "y", True)
+                for part, selection in zip(parts, selections, strict=True)
             ]
-        self.watches = bool(watched)
-        self.crew.gather(train, watched)
+        self.validates = bool(validation)
+        self.backend.load(train, validation)
 
     # Rounds
 
-    def tune(self, team: Team) -> None:
-        changed, dropped = team.everywhere(member.tune, for_travel(self.booster))[0]
+    def tune(self, coordinator: Coordinator) -> None:
+        changed, dropped = coordinator.run_on_all(worker.tune, without_run(self.booster))[0]
         for name in dropped:
             delattr(self.booster, name)
         for name, value in changed.items():
             setattr(self.booster, name, value)
 
-    def boost(self, team: Team, callbacks: Sequence[Any]) -> None:
-        booster, going_on = self.booster, self.going_on
+    def run_rounds(self, coordinator: Coordinator, callbacks: Sequence[Any]) -> None:
+        booster, resumes = self.booster, self.resumes
         k = booster.n_classes_
-        run = FarBoosting(
+        run = RemoteBoosting(
             booster,
             booster._learner(),
-            FarRows(team, "rows", k),  # type: ignore[arg-type]
-            FarRows(team, "validation", k) if self.watches else None,  # type: ignore[arg-type]
+            RemoteRows(coordinator, "rows", k),  # type: ignore[arg-type]
+            RemoteRows(coordinator, "validation", k) if self.validates else None,  # type: ignore[arg-type]
             Seeds(booster._seed),
             booster.n_rounds(),
-            list(booster.stages_) if going_on else [],
-            booster.history_[: len(booster.stages_)] if going_on else History(),
-            team=team,
+            list(booster.stages_) if resumes else [],
+            booster.history_[: len(booster.stages_)] if resumes else History(),
+            coordinator=coordinator,
         )
-        booster._complete(run, callbacks, going_on)
+        booster._complete(run, callbacks, resumes)
 
 
-def see(booster: Any, number: int, part: Sequence[Any], cut: Cut, categorical: np.ndarray) -> Any:
-    """What the rows of a partition that are trained on say of its columns; None without rows."""
-    sample = cut.sample(booster, number, part)
-    return columns_of(sample, categorical) if len(sample.y) else None
+def summarize_partition(
+    booster: Any, number: int, part: Sequence[Any], selection: RowSelection, categorical: np.ndarray
+) -> Any:
+    """Summaries of the columns over the training rows of a partition; None without rows."""
+    sample = selection.sample(booster, number, part)
+    return summarize_columns(sample, categorical) if len(sample.y) else None
 
 
-def merge_seen(parts: list[Any]) -> Any:
+def merge_partitions(parts: list[Any]) -> Any:
     present = [part for part in parts if part is not None]
-    return merge_columns(present) if present else None
+    return merge_summaries(present) if present else None
 
 
-def make_piece(
-    booster: Any, number: int, part: Sequence[Any], cut: Cut, name: str = "y", held: bool = False
+def make_partition(
+    booster: Any,
+    number: int,
+    part: Sequence[Any],
+    selection: RowSelection,
+    name: str = "y",
+    held: bool = False,
 ) -> Any:
     """A partition as bins."""
-    return piece_of(booster, number, cut.sample(booster, number, part, held), name)
+    return binned_partition(booster, number, selection.sample(booster, number, part, held), name)

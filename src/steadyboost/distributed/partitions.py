@@ -1,4 +1,4 @@
-"""Dask collections as parts that belong together: rows, labels, weights and costs of each."""
+"""Dask collections as partitions: rows, labels, weights and costs that belong together."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -9,8 +9,8 @@ from dask.base import is_dask_collection
 from dask.delayed import Delayed
 
 
-class Part(NamedTuple):
-    """One partition, as promises; None for what there is none of."""
+class DelayedPartition(NamedTuple):
+    """One partition, to be computed; None for what was not passed."""
 
     number: int
     X: Delayed
@@ -19,35 +19,37 @@ class Part(NamedTuple):
     costs: Delayed | None
 
 
-class Table(NamedTuple):
-    """Parts, and an empty table with the columns of ``X``."""
+class DelayedTable(NamedTuple):
+    """All partitions, and an empty table with the columns of ``X``."""
 
-    parts: list[Part]
+    parts: list[DelayedPartition]
     empty: Any
 
 
-def table_of(X: Any, y: Any, weights: Any = None, costs: Any = None, *, suffix: str = "") -> Table:
+def delayed_table(
+    X: Any, y: Any, weights: Any = None, costs: Any = None, *, suffix: str = ""
+) -> DelayedTable:
     """Collections with the same partitions; ``suffix`` is that of their names, for errors."""
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
-    promises: list[list[Delayed] | None] = [promised(X, f"X{suffix}")]
+    delayed: list[list[Delayed] | None] = [delayed_partitions(X, f"X{suffix}")]
     names = (f"y{suffix}", f"sample_weight{suffix}", "costs")
     for name, values in zip(names, (y, weights, costs), strict=True):
-        promises.append(None if values is None else promised(values, name, like=X))
-    n = len(promises[0] or [])
-    for name, own in zip(names, promises[1:], strict=True):
+        delayed.append(None if values is None else delayed_partitions(values, name, like=X))
+    n = len(delayed[0] or [])
+    for name, own in zip(names, delayed[1:], strict=True):
         if own is not None and len(own) != n:
             raise ValueError(
                 f"{name} has {len(own)} partitions, but X{suffix} has {n}; repartition one as the "
                 "other."
             )
-    columns = [[None] * n if own is None else own for own in promises]
-    parts = [Part(k, *own) for k, own in enumerate(zip(*columns, strict=True))]
-    return Table(parts, empty_like(X))
+    columns = [[None] * n if own is None else own for own in delayed]
+    parts = [DelayedPartition(k, *own) for k, own in enumerate(zip(*columns, strict=True))]
+    return DelayedTable(parts, empty_like(X))
 
 
-def promised(values: Any, name: str, like: Any = None) -> list[Delayed]:
-    """A promise for each partition; all columns are in each of them."""
+def delayed_partitions(values: Any, name: str, like: Any = None) -> list[Delayed]:
+    """Each partition of a collection, with all of its columns."""
     if not is_dask_collection(values):
         raise ValueError(
             f"{name} is of type {type(values).__name__}, but X is a Dask collection; pass one with "
@@ -80,12 +82,12 @@ def empty_like(X: Any) -> Any:
     return np.empty((0, X.shape[1]))
 
 
-def merged(
-    promises: Sequence[Delayed], merge: Callable[[list[Any]], Any], fan: int = 16
+def tree_reduce(
+    delayed: Sequence[Delayed], merge: Callable[[list[Any]], Any], fan: int = 16
 ) -> Delayed:
-    """One promise of many, few at a time, so that no worker has all of them."""
-    promises = list(promises)
+    """Merge ``fan`` results at a time, so that no worker has all of them at once."""
+    delayed = list(delayed)
     join = dask.delayed(merge, pure=False)
-    while len(promises) > 1:
-        promises = [join(promises[k : k + fan]) for k in range(0, len(promises), fan)]
-    return promises[0]
+    while len(delayed) > 1:
+        delayed = [join(delayed[k : k + fan]) for k in range(0, len(delayed), fan)]
+    return delayed[0]

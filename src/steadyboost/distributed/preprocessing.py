@@ -1,4 +1,4 @@
-"""What all machines agree on before the first round: labels, categories, gaps and bins."""
+"""Classes, encoder and binner, learnt from partitions; partitions as bins."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from scipy.sparse import issparse
 from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import _check_sample_weight, _num_samples
 
-from steadyboost.distributed.quantile_sketch import Summary
+from steadyboost.distributed.quantile_sketch import QuantileSketch
 from steadyboost.ensemble.validation import (
     Sample,
     check_class_weights,
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from steadyboost.ensemble.estimator import BoostingClassifier
 
 
-class Look(NamedTuple):
-    """What is seen of the labels of a partition: of rows of positive weight."""
+class LabelCounts(NamedTuple):
+    """Labels of the rows of positive weight of a partition, and how often each occurs."""
 
     n_rows: int
     labels: np.ndarray
@@ -46,7 +46,7 @@ class Look(NamedTuple):
 
 
 def sample_of(booster: "BoostingClassifier", number: int, y: Any, weights: Any) -> Sample:
-    """The labels of a partition, checked, with weights; in place of rows it has their numbers."""
+    """The labels of a partition, checked, with weights; row indices stand in for the rows."""
     n = _num_samples(y)
     rows = np.arange(n)
     if n == 0:
@@ -65,25 +65,25 @@ def sample_of(booster: "BoostingClassifier", number: int, y: Any, weights: Any) 
     return without_weightless(Sample(rows, labels, known[:-1]))
 
 
-def look(booster: "BoostingClassifier", number: int, y: Any, weights: Any) -> Look:
-    """The labels of a partition."""
+def count_labels(booster: "BoostingClassifier", number: int, y: Any, weights: Any) -> LabelCounts:
+    """Count the labels of a partition."""
     labels = sample_of(booster, number, y, weights).y
     if labels.ndim == 2:
-        return Look(len(labels), np.empty(0), np.empty(0, dtype=int), labels.shape[1])
-    return Look(len(labels), *np.unique(labels, return_counts=True), 0)
+        return LabelCounts(len(labels), np.empty(0), np.empty(0, dtype=int), labels.shape[1])
+    return LabelCounts(len(labels), *np.unique(labels, return_counts=True), 0)
 
 
-class Labels(NamedTuple):
-    """All labels, sorted, and how many rows have each; none where rows have several."""
+class LabelSet(NamedTuple):
+    """All labels, sorted, and how many rows have each; empty where rows have several labels."""
 
     known: np.ndarray
     counts: np.ndarray
     n_columns: int
 
 
-def all_labels(looks: Sequence[Look]) -> Labels:
-    """Those of any partition; a partition may have none of them."""
-    present = [own for own in looks if own.n_rows]
+def merge_labels(partitions: Sequence[LabelCounts]) -> LabelSet:
+    """The labels of all partitions; one alone may lack some of them."""
+    present = [own for own in partitions if own.n_rows]
     if not present:
         raise ValueError(
             "X has 0 rows of positive weight in all partitions, while a minimum of 1 is required."
@@ -94,20 +94,20 @@ def all_labels(looks: Sequence[Look]) -> Labels:
     labels = np.concatenate([own.labels for own in present])
     known, place = np.unique(labels, return_inverse=True)
     counts = np.bincount(place, np.concatenate([own.counts for own in present]), len(known))
-    return Labels(known, counts.astype(int), widths.pop())
+    return LabelSet(known, counts.astype(int), widths.pop())
 
 
-def codes_of(
-    booster: "BoostingClassifier", number: int, y: Any, weights: Any, labels: Labels
+def encode_labels(
+    booster: "BoostingClassifier", number: int, y: Any, weights: Any, labels: LabelSet
 ) -> np.ndarray:
-    """The labels of a partition by their places, in few bytes; or sets of labels."""
+    """The labels of a partition as indices, in few bytes; indicators where rows have several."""
     own = sample_of(booster, number, y, weights).y
     if labels.n_columns:
         return own.astype(np.int8)
     return np.searchsorted(labels.known, own).astype(np.min_scalar_type(len(labels.known)))
 
 
-def weights_of_classes(class_weight: Any, labels: Labels) -> np.ndarray | None:
+def class_weights_of(class_weight: Any, labels: LabelSet) -> np.ndarray | None:
     """The weight of each label; None where all are one."""
     if class_weight is None:
         return None
@@ -126,7 +126,7 @@ def weights_of_classes(class_weight: Any, labels: Labels) -> np.ndarray | None:
 
 
 @dataclass(frozen=True)
-class Cut:
+class RowSelection:
     """Which rows of a partition are trained on, and how much their classes weigh."""
 
     labels: np.ndarray | None = None  # all that there are
@@ -164,31 +164,31 @@ def rows_of(X: Any, rows: np.ndarray) -> Any:
     return X if len(rows) == _num_samples(X) else take_rows(rows, X)[0]
 
 
-class Column(NamedTuple):
-    """What is seen of a column: quantiles of numbers, or how often each category occurs."""
+class ColumnSummary(NamedTuple):
+    """Quantiles of a numeric column, or the counts of categories; and whether it has gaps."""
 
-    seen: Summary | Counter
+    distribution: QuantileSketch | Counter
     has_missing: bool
 
 
-def columns_of(sample: Sample, categorical: np.ndarray) -> list[Column]:
-    """The columns of rows to train on."""
+def summarize_columns(sample: Sample, categorical: np.ndarray) -> list[ColumnSummary]:
+    """Summaries of the columns of training rows."""
     if issparse(sample.X):
-        return _sparse_columns(sample)
+        return _summarize_sparse_columns(sample)
     columns = []
     for values, is_categorical in zip(each_column(sample.X), categorical.tolist(), strict=True):
         if is_categorical:
             counts = count_values(raw_column(values))
-            columns.append(Column(counts, counts.total() < len(sample.y)))
+            columns.append(ColumnSummary(counts, counts.total() < len(sample.y)))
             continue
         numbers = np.asarray(numeric_column(values), dtype=np.float64)
         known = ~np.isnan(numbers)
         weights = None if sample.weights is None else sample.weights[known]
-        columns.append(Column(Summary.of(numbers[known], weights), not known.all()))
+        columns.append(ColumnSummary(QuantileSketch.of(numbers[known], weights), not known.all()))
     return columns
 
 
-def _sparse_columns(sample: Sample) -> list[Column]:
+def _summarize_sparse_columns(sample: Sample) -> list[ColumnSummary]:
     """The same of compressed columns: what is not stored is zero."""
     table = compress(sample.X)
     weights = np.ones(table.n_rows) if sample.weights is None else sample.weights
@@ -196,45 +196,48 @@ def _sparse_columns(sample: Sample) -> list[Column]:
     for f in range(table.n_columns):
         rows, values = table.column(f)
         known = ~np.isnan(values)
-        stored = Summary.of(values[known], weights[rows[known]])
+        stored = QuantileSketch.of(values[known], weights[rows[known]])
         rest = float(total - weights[rows].sum())
         if len(rows) < table.n_rows:
-            zeros = Summary(np.zeros(1), np.array([rest]))
-            stored = Summary.merged([stored, zeros])
-        columns.append(Column(stored, not known.all()))
+            zeros = QuantileSketch(np.zeros(1), np.array([rest]))
+            stored = QuantileSketch.merged([stored, zeros])
+        columns.append(ColumnSummary(stored, not known.all()))
     return columns
 
 
-def merge_columns(parts: list[list[Column]]) -> list[Column]:
-    """What several partitions have seen."""
+def merge_summaries(parts: list[list[ColumnSummary]]) -> list[ColumnSummary]:
+    """Summaries of the columns of several partitions."""
     merged = []
     for own in zip(*parts, strict=True):
-        seen = [column.seen for column in own]
-        if isinstance(seen[0], Counter):
-            both: Any = sum(seen, Counter())
+        found = [column.distribution for column in own]
+        if isinstance(found[0], Counter):
+            both: Any = sum(found, Counter())
         else:
-            both = Summary.merged(seen)
-        merged.append(Column(both, any(column.has_missing for column in own)))
+            both = QuantileSketch.merged(found)
+        merged.append(ColumnSummary(both, any(column.has_missing for column in own)))
     return merged
 
 
-def learn_tables(columns: list[Column], max_bins: int) -> tuple[Encoder, Binner]:
-    """Categories and bins from what was seen of all rows."""
-    kept = [most_frequent(c.seen) if isinstance(c.seen, Counter) else None for c in columns]
+def learn_encoder_and_binner(columns: list[ColumnSummary], max_bins: int) -> tuple[Encoder, Binner]:
+    """Categories and cut points from summaries of all rows."""
+    kept = [
+        most_frequent(c.distribution) if isinstance(c.distribution, Counter) else None
+        for c in columns
+    ]
     cuts, missing = [], []
-    for (seen, has_missing), own in zip(columns, kept, strict=True):
-        if isinstance(seen, Summary):
-            cuts.append(seen.cuts(max_bins))
+    for (distribution, has_missing), own in zip(columns, kept, strict=True):
+        if isinstance(distribution, QuantileSketch):
+            cuts.append(distribution.cuts(max_bins))
         else:
             cuts.append(np.arange(len(own or ()) - 1) + 0.5)
-            has_missing = has_missing or len(seen) > MAX_BINS
+            has_missing = has_missing or len(distribution) > MAX_BINS
         missing.append(has_missing)
     categorical = np.array([own is not None for own in kept], dtype=bool)
     return Encoder(kept), Binner(cuts, np.array(missing, dtype=np.int64), categorical)
 
 
 @dataclass(frozen=True)
-class Piece:
+class Partition:
     """Rows of one partition as bins."""
 
     number: int
@@ -244,13 +247,13 @@ class Piece:
     costs: np.ndarray | None
 
 
-def piece_of(
+def binned_partition(
     booster: "BoostingClassifier", number: int, sample: Sample, name: str = "y"
-) -> Piece | None:
-    """The rows of a partition, once and for all as bins; None if there are none."""
+) -> Partition | None:
+    """Encode and bin the rows of a partition, once per fit; None if there are none."""
     if not len(sample.y):
         return None
     assert booster._binner is not None
     y = booster._class_indices(sample.y, name)
     binned = booster._binner.bin(booster._encoder.encode(sample.X))
-    return Piece(number, binned, y, sample.weights, sample.costs)
+    return Partition(number, binned, y, sample.weights, sample.costs)

@@ -1,10 +1,10 @@
-"""What is known of a column of numbers: its quantiles, from parts that were seen apart.
+"""Quantiles of a column of numbers, from partitions that are read apart.
 
-A summary lists values with the weight between each of them and the one before. As long as there
+A sketch lists values with the weight between each of them and the one before. As long as there
 are at most ``CAPACITY`` of them, they are all the values, with their own weights, and nothing is
-lost. More are thinned out, which costs at most ``1 / CAPACITY`` of the weight: the weight up to any
-number is what the summary says, or more by less than that share. Merging adds nothing to this, but
-for thinning out again. In the way of Greenwald and Khanna (2001), with weights.
+lost. More are compressed, which costs at most ``1 / CAPACITY`` of the weight: the weight up to any
+number is what the sketch says, or more by less than that share. Merging adds nothing to this, but
+for compressing again. In the way of Greenwald and Khanna (2001), with weights.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ CAPACITY = 8192
 
 
 @dataclass(frozen=True)
-class Summary:
+class QuantileSketch:
     """Ascending values, their weights, and how much weight at most is missing at any number."""
 
     values: np.ndarray
@@ -26,22 +26,22 @@ class Summary:
     error: float = 0.0
 
     @classmethod
-    def of(cls, values: np.ndarray, weights: np.ndarray | None) -> "Summary":
-        """Of numbers, none of them missing."""
+    def of(cls, values: np.ndarray, weights: np.ndarray | None) -> "QuantileSketch":
+        """The sketch of numbers, none of them missing."""
         distinct, inverse = np.unique(values, return_inverse=True)
         masses = np.bincount(inverse, weights=weights, minlength=len(distinct))
-        return cls(distinct, masses.astype(float)).thinned()
+        return cls(distinct, masses.astype(float)).compressed()
 
     @classmethod
-    def merged(cls, parts: Sequence["Summary"]) -> "Summary":
-        """Of all numbers that the parts are of."""
+    def merged(cls, parts: Sequence["QuantileSketch"]) -> "QuantileSketch":
+        """The sketch of all numbers of several sketches."""
         values = np.concatenate([part.values for part in parts])
         distinct, inverse = np.unique(values, return_inverse=True)
         weights = np.concatenate([part.masses for part in parts])
         masses = np.bincount(inverse, weights=weights, minlength=len(distinct))
-        return cls(distinct, masses, sum(part.error for part in parts)).thinned()
+        return cls(distinct, masses, sum(part.error for part in parts)).compressed()
 
-    def thinned(self) -> "Summary":
+    def compressed(self) -> "QuantileSketch":
         """At most ``CAPACITY`` values: those at which the weight passes a multiple of its share."""
         if len(self.values) <= CAPACITY:
             return self
@@ -51,7 +51,7 @@ class Summary:
         passes[-1] = True
         kept = np.flatnonzero(passes)
         masses = np.diff(below[kept], prepend=0.0)
-        return Summary(self.values[kept], masses, self.error + below[-1] / (CAPACITY - 1))
+        return QuantileSketch(self.values[kept], masses, self.error + below[-1] / (CAPACITY - 1))
 
     def cuts(self, max_bins: int) -> np.ndarray:
         """As :func:`~steadyboost.trees.data.binning.find_cuts`, up to the error."""

@@ -1,4 +1,4 @@
-"""A training run, seen from where it was started: the members do the work."""
+"""A training run as seen from the process that started it: the workers do the work."""
 
 import copy
 import hashlib
@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.distributed import worker as member
-from steadyboost.distributed.coordinator import Team
+from steadyboost.distributed import worker
+from steadyboost.distributed.coordinator import Coordinator
 from steadyboost.ensemble.loop import Boosting
 from steadyboost.ensemble.training_state import Rows
 
@@ -34,56 +34,56 @@ def probabilities(run: Boosting, rows: Rows) -> np.ndarray:
     return run.proba(rows)
 
 
-class FarRows:
-    """Rows that members have; what is asked of them is fetched, row by row."""
+class RemoteRows:
+    """Rows that are on the workers; their arrays are fetched when they are asked for."""
 
-    def __init__(self, team: Team, name: str, n_classes: int):
-        self.team, self.name, self.n_classes = team, name, n_classes
+    def __init__(self, coordinator: Coordinator, name: str, n_classes: int):
+        self.coordinator, self.name, self.n_classes = coordinator, name, n_classes
 
     def fetch(self, function: Callable[[Boosting, Rows], Any]) -> np.ndarray:
         """An array with an entry per row, in the order of the partitions."""
-        found = self.team.everywhere(member.fetch, self.name, function)
-        blocks = sorted((own for part in found for own in part), key=lambda own: own[0])
-        return np.concatenate([values for _, values in blocks])
+        found = self.coordinator.run_on_all(worker.fetch, self.name, function)
+        chunks = sorted((own for part in found for own in part), key=lambda own: own[0])
+        return np.concatenate([values for _, values in chunks])
 
     def __len__(self) -> int:
         return len(self.y)
 
     y = property(lambda self: self.fetch(labels), doc="Class indices.")
     sample_weight = property(lambda self: self.fetch(user_weights), doc="Weights, as passed.")
-    scores = property(lambda self: self.fetch(running_scores), doc="Scores, as they stand.")
+    scores = property(lambda self: self.fetch(running_scores), doc="Current scores.")
 
     def fingerprint(self) -> str:
         """What tells these rows, and their partitions, from others."""
-        found = self.team.everywhere(member.digests, self.name)
-        pieces = sorted(pair for own in found for pair in own)
-        return hashlib.blake2b(str(pieces).encode(), digest_size=16).hexdigest()
+        found = self.coordinator.run_on_all(worker.digests, self.name)
+        partitions = sorted(pair for own in found for pair in own)
+        return hashlib.blake2b(str(partitions).encode(), digest_size=16).hexdigest()
 
 
 @dataclass
-class FarBoosting(Boosting):
-    """What callbacks see; a round is one of all members."""
+class RemoteBoosting(Boosting):
+    """What callbacks see; a round is one of all workers."""
 
-    team: Any = None
+    coordinator: Any = None
 
     def __post_init__(self) -> None:
         self.problems = []
-        self.team.restore = self.restoration
+        self.coordinator.restore = self.calls_to_restore
 
-    def restoration(self) -> list[tuple]:
-        """What brings members to where the run is."""
-        bare = for_travel(self.booster)
-        return [(member.start, bare, list(self.stages), self.validation is not None)]
+    def calls_to_restore(self) -> list[tuple]:
+        """What brings workers to the current round."""
+        bare = without_run(self.booster)
+        return [(worker.start_run, bare, list(self.stages), self.validation is not None)]
 
     def replay(self) -> None:
-        for function, *arguments in self.restoration():
-            self.team.everywhere(function, *arguments)
+        for function, *arguments in self.calls_to_restore():
+            self.coordinator.run_on_all(function, *arguments)
 
     def is_done(self) -> bool:
-        return self.team.everywhere(member.is_done)[0]
+        return self.coordinator.run_on_all(worker.is_done)[0]
 
     def one_round(self) -> bool:
-        over, stages, records, no_edge = self.team.everywhere(member.one_round)[0]
+        over, stages, records, no_edge = self.coordinator.run_on_all(worker.one_round)[0]
         self.stages += stages
         self.history += records
         if no_edge is not None:
@@ -91,18 +91,18 @@ class FarBoosting(Boosting):
         return over
 
     def error_on(self, rows: Any) -> float:
-        return self.team.everywhere(member.error_on, rows.name)[0]
+        return self.coordinator.run_on_all(worker.error_on, rows.name)[0]
 
     def proba(self, rows: Any) -> np.ndarray:
         return rows.fetch(probabilities)
 
     @property
     def weights(self) -> np.ndarray:
-        return FarRows(self.team, "rows", self.rows.n_classes).fetch(round_weights)
+        return RemoteRows(self.coordinator, "rows", self.rows.n_classes).fetch(round_weights)
 
 
-def for_travel(booster: Any) -> Any:
-    """The booster without what concerns the one who trains it."""
+def without_run(booster: Any) -> Any:
+    """A copy of the booster to send: without callbacks, stages and history."""
     bare = copy.copy(booster)
     left = ("callbacks", "stages_", "history_", "_skl_callbacks")
     for name in left:

@@ -1,4 +1,4 @@
-"""One machine of several: its rows, and the loop on them."""
+"""One worker of several: its rows, and the loop on them."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import cloudpickle
 import numpy as np
 
-from steadyboost.distributed.collectives import Spread, Strands
-from steadyboost.distributed.preprocessing import Piece
+from steadyboost.distributed.collectives import CollectiveTasks, DistributedWorkers
+from steadyboost.distributed.preprocessing import Partition
 from steadyboost.ensemble.loop import Boosting, Seeds
 from steadyboost.ensemble.training_state import Rows, digest
 from steadyboost.ensemble.validation import take_rows
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
     from steadyboost.ensemble.estimator import BoostingClassifier
     from steadyboost.ensemble.stages import Stage
 
-MEET, DONE, FAILED = "meet", "done", "failed"
+WAITING, DONE, FAILED = "waiting", "done", "failed"  # kinds of answers
 
 
-class Share(Boosting):
-    """A training run of which this machine has a share."""
+class WorkerRun(Boosting):
+    """A training run on the rows of this worker."""
 
     no_edge: float | None = None
 
     def warn_of_no_edge(self, error: float) -> None:
-        """Take note: it is for the one who started the run to warn."""
+        """Note the error: the process that started the run warns, once for all workers."""
         self.no_edge = error
 
 
-class Member:
-    """Rows of some partitions; what is asked of it is done in a strand, and waits at meetings.
+class WorkerActor:
+    """Rows of some partitions; calls run as a task, which waits at each allreduce.
 
     Messages are bytes, so that arrays are writable on the other side, too (kernels would otherwise
     be compiled twice), and can be counted.
@@ -40,48 +40,48 @@ class Member:
 
     def __init__(
         self,
-        number: int,
-        train: Sequence[Piece],
-        validation: Sequence[Piece],
+        rank: int,
+        train: Sequence[Partition],
+        validation: Sequence[Partition],
         n_threads: int = 1,
     ):
-        self.number = number
-        self.strands = Strands()
-        self.workers = Spread(self.strands, n_threads, number)
+        self.rank = rank
+        self.tasks = CollectiveTasks()
+        self.workers = DistributedWorkers(self.tasks, n_threads, rank)
         self.workers.__enter__()
-        self.train = Held.of(train)
-        self.validation = Held.of(validation) if validation else self.train.of_none
-        self.run: Share | None = None
+        self.train = JoinedPartitions.of(train)
+        self.validation = JoinedPartitions.of(validation) if validation else self.train.without_rows
+        self.run: WorkerRun | None = None
 
     def __del__(self) -> None:
-        self.strands.close()
+        self.tasks.close()
         self.workers.__exit__()
 
-    def begin(self, message: bytes) -> bytes:
-        """Start a function of this member; its first meetings, or its result."""
+    def start(self, message: bytes) -> bytes:
+        """Start a function of this worker; its first contributions, or its result."""
         function, arguments = cloudpickle.loads(message)
-        return self._answer(lambda: self.strands.start(lambda: function(self, *arguments)))
+        return self._answer(lambda: self.tasks.start(lambda: function(self, *arguments)))
 
-    def go_on(self, message: bytes) -> bytes:
-        """Go on with the conclusions of the meetings."""
-        return self._answer(lambda: self.strands.go_on(cloudpickle.loads(message)))
+    def resume(self, message: bytes) -> bytes:
+        """Go on with reduced values."""
+        return self._answer(lambda: self.tasks.resume(cloudpickle.loads(message)))
 
-    def abandon(self) -> None:
-        """End what was begun."""
-        self.strands.abandon()
+    def cancel(self) -> None:
+        """End what was started."""
+        self.tasks.cancel()
 
     def _answer(self, step: Callable[[], Any]) -> bytes:
         try:
-            meetings = step()
-            answer = (DONE, self.strands.result()) if meetings is None else (MEET, meetings)
+            waiting = step()
+            answer = (DONE, self.tasks.result()) if waiting is None else (WAITING, waiting)
             return cloudpickle.dumps(answer)
         except Exception as error:
             return cloudpickle.dumps((FAILED, error))
 
 
 @dataclass
-class Held:
-    """Pieces put together."""
+class JoinedPartitions:
+    """The rows of all partitions of a worker."""
 
     data: Data
     y: np.ndarray
@@ -89,26 +89,27 @@ class Held:
     costs: np.ndarray | None
 
     @classmethod
-    def of(cls, pieces: Sequence[Piece]) -> "Held":
-        pieces = sorted(pieces, key=lambda piece: piece.number)
-        binned = [piece.binned for piece in pieces]
-        bounds = np.cumsum([0, *(len(piece.y) for piece in pieces)]).tolist()
-        numbers = [piece.number for piece in pieces]
+    def of(cls, partitions: Sequence[Partition]) -> "JoinedPartitions":
+        partitions = sorted(partitions, key=lambda own: own.number)
+        binned = [own.binned for own in partitions]
+        bounds = np.cumsum([0, *(len(own.y) for own in partitions)]).tolist()
+        numbers = [own.number for own in partitions]
         data = Data(None, type(binned[0]).joined(binned), None, Pieces(numbers, bounds))
-        arrays = [(piece.y, piece.weights, piece.costs) for piece in pieces]
-        return cls(data, *map(_together, zip(*arrays, strict=True)))
+        arrays = [(own.y, own.weights, own.costs) for own in partitions]
+        return cls(data, *map(_concatenated, zip(*arrays, strict=True)))
 
-    def take(self, rows: np.ndarray) -> "Held":
-        return Held(self.data.take(rows), *take_rows(rows, self.y, self.weights, self.costs))
+    def take(self, rows: np.ndarray) -> "JoinedPartitions":
+        taken = take_rows(rows, self.y, self.weights, self.costs)
+        return JoinedPartitions(self.data.take(rows), *taken)
 
     @property
-    def of_none(self) -> "Held":
-        """The same, of no rows."""
-        held = self.take(np.arange(0))
-        held.data.pieces = Pieces([], [0])
-        return held
+    def without_rows(self) -> "JoinedPartitions":
+        """The same columns, and no rows."""
+        empty = self.take(np.arange(0))
+        empty.data.pieces = Pieces([], [0])
+        return empty
 
-    def rows(self, booster: "BoostingClassifier", workers: Spread) -> Rows:
+    def rows(self, booster: "BoostingClassifier", workers: DistributedWorkers) -> Rows:
         k, columns = booster.n_classes_, booster.n_columns()
         return Rows(self.data, self.y, k, self.weights, workers, columns, costs=self.costs)
 
@@ -116,63 +117,65 @@ class Held:
         return digest((*self.data.arrays, self.y, self.weights, self.costs))
 
 
-def _together(arrays: Sequence[Any]) -> Any:
+def _concatenated(arrays: Sequence[Any]) -> Any:
     return None if arrays[0] is None else np.concatenate(arrays)
 
 
-# What members are asked to do; all of them do it together.
+# Functions that the coordinator runs on all workers at once
 
 
-def tune(member: Member, booster: "BoostingClassifier") -> tuple[dict[str, Any], set[str]]:
-    """Let the booster choose from the training rows; what it has set, and what it has dropped."""
+def tune(worker: WorkerActor, booster: "BoostingClassifier") -> tuple[dict[str, Any], set[str]]:
+    """Let the booster tune itself on the training rows; attributes it has set, and dropped."""
     before = dict(vars(booster))
-    booster.tune(member.train.rows(booster, member.workers), booster._learner())
+    booster.tune(worker.train.rows(booster, worker.workers), booster._learner())
     after = vars(booster)
     changed = {name: after[name] for name in after if after[name] is not before.get(name)}
     return changed, before.keys() - after.keys()
 
 
-def start(member: Member, booster: "BoostingClassifier", stages: list["Stage"], seen: bool) -> None:
-    """Begin a run with the stages that there are; validation rows, if any, are ``seen``."""
-    rows = member.train.rows(booster, member.workers)
-    validation = member.validation.rows(booster, member.workers) if seen else None
+def start_run(
+    worker: WorkerActor, booster: "BoostingClassifier", stages: list["Stage"], validates: bool
+) -> None:
+    """Begin a run with the stages that there are, with or without validation rows."""
+    rows = worker.train.rows(booster, worker.workers)
+    validation = worker.validation.rows(booster, worker.workers) if validates else None
     seeds, n_rounds = Seeds(booster._seed), booster.n_rounds()
-    member.run = Share(booster, booster._learner(), rows, validation, seeds, n_rounds, stages)
-    member.run.replay()
+    worker.run = WorkerRun(booster, booster._learner(), rows, validation, seeds, n_rounds, stages)
+    worker.run.replay()
 
 
-def one_round(member: Member) -> tuple[bool, list["Stage"], list[dict], float | None] | None:
-    """One round, as the first member tells of it."""
-    run = member.run
+def one_round(worker: WorkerActor) -> tuple[bool, list["Stage"], list[dict], float | None] | None:
+    """One round, which the first worker reports."""
+    run = worker.run
     assert run is not None
     n_stages, n_records, run.no_edge = len(run.stages), len(run.history), None
     over = run.one_round()
-    if member.number > 0:
+    if worker.rank > 0:
         return None
     return over, run.stages[n_stages:], run.history[n_records:], run.no_edge
 
 
-def is_done(member: Member) -> bool:
-    assert member.run is not None
-    return member.run.is_done()
+def is_done(worker: WorkerActor) -> bool:
+    assert worker.run is not None
+    return worker.run.is_done()
 
 
-def error_on(member: Member, name: str) -> float:
-    assert member.run is not None
-    return member.run.error_on(getattr(member.run, name))
+def error_on(worker: WorkerActor, name: str) -> float:
+    assert worker.run is not None
+    return worker.run.error_on(getattr(worker.run, name))
 
 
-def fetch(member: Member, name: str, function: Callable[[Share, Rows], Any]) -> list[Any]:
-    """An array with an entry per row, block by block, each with its place among all."""
-    assert member.run is not None
-    rows = getattr(member.run, name)
-    values = function(member.run, rows)
+def fetch(worker: WorkerActor, name: str, function: Callable[[WorkerRun, Rows], Any]) -> list[Any]:
+    """An array with an entry per row, chunk by chunk, each with its position among all."""
+    assert worker.run is not None
+    rows = getattr(worker.run, name)
+    values = function(worker.run, rows)
     return [(block.order, values[block.rows]) for block in rows.blocks] if len(rows) else []
 
 
-def digests(member: Member, name: str) -> list[tuple[int, str]]:
-    """Fingerprints of the pieces."""
-    held = member.train if name == "rows" else member.validation
-    assert held.data.pieces is not None
-    spans = held.data.pieces.spans
-    return [(k, held.take(np.arange(a, b)).fingerprint()) for k, a, b in spans]
+def digests(worker: WorkerActor, name: str) -> list[tuple[int, str]]:
+    """Fingerprints of the partitions."""
+    joined = worker.train if name == "rows" else worker.validation
+    assert joined.data.pieces is not None
+    spans = joined.data.pieces.spans
+    return [(k, joined.take(np.arange(a, b)).fingerprint()) for k, a, b in spans]

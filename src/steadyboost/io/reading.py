@@ -12,13 +12,13 @@ import numpy as np
 from scipy.sparse import issparse
 
 from steadyboost.io.arff import read_arff
+from steadyboost.io.column_roles import ColumnRoles
 from steadyboost.io.columns import NUMBER, TEXT, typed
 from steadyboost.io.delimited import check_names, read_header, read_rows
 from steadyboost.io.errors import TableError
-from steadyboost.io.found import Found, look_at
 from steadyboost.io.frames import parquet_names, read_parquet
+from steadyboost.io.inspection import Found, inspect_table
 from steadyboost.io.libsvm import read_libsvm
-from steadyboost.io.wanted import Wanted
 
 SEPARATORS = {".csv": None, ".txt": None, ".data": None, ".tsv": "\t", ".tab": "\t"}
 LIBSVM = (".libsvm", ".svm", ".svmlight")
@@ -105,13 +105,13 @@ def read_table(
         reason = "is a folder, not a file" if path.is_dir() else "there is no such file"
         raise TableError(f"{path}: {reason}.")
     ignored, coded, kept = (tuple(dict.fromkeys(names)) for names in (ignore, categorical, keep))
-    wanted = Wanted(target, weights, ignored, coded, kept, features)
+    roles = ColumnRoles(target, weights, ignored, coded, kept, features)
     if has_own_labels(path):
-        return _sparse_table(path, wanted, n_features)
-    frame = _read(path, wanted)
+        return _sparse_table(path, roles, n_features)
+    frame = _read(path, roles)
     if not len(frame):
         raise TableError(f"{path} has no rows.")
-    return _divided(path, frame, wanted)
+    return _divided(path, frame, roles)
 
 
 def has_own_labels(path: str | Path) -> bool:
@@ -125,38 +125,38 @@ def _suffix(path: Path) -> str:
     return name.suffix.lower()
 
 
-def _read(path: Path, wanted: Wanted) -> nw.DataFrame:
-    """The columns that are wanted, each of its kind."""
+def _read(path: Path, roles: ColumnRoles) -> nw.DataFrame:
+    """The columns that have a role, each of its kind."""
     suffix = _suffix(path)
     if suffix in PARQUET:
         names = parquet_names(path)
         check_names(path, names)
-        return typed(path, read_parquet(path, wanted.columns(path, names)), wanted.kinds)
+        return typed(path, read_parquet(path, roles.columns(path, names)), roles.kinds)
     if suffix == ".arff":
         frame, kinds = read_arff(path)
-        chosen = frame.select(wanted.columns(path, frame.columns))
-        return typed(path, chosen, {**kinds, **wanted.kinds})
+        chosen = frame.select(roles.columns(path, frame.columns))
+        return typed(path, chosen, {**kinds, **roles.kinds})
     if suffix not in SEPARATORS:
         ends = ", ".join(KNOWN)
         raise TableError(f"{path}: the name ends in none of {ends}, perhaps with .gz behind it.")
     header = read_header(path, SEPARATORS[suffix])
-    columns = wanted.columns(path, header.names)
-    kinds = {**dict.fromkeys(wanted.categorical, TEXT), **wanted.kinds}
+    columns = roles.columns(path, header.names)
+    kinds = {**dict.fromkeys(roles.categorical, TEXT), **roles.kinds}
     as_written = {name for name, kind in kinds.items() if kind == TEXT}
     return typed(path, read_rows(path, header, as_written, columns), kinds)
 
 
-def _divided(path: Path, frame: nw.DataFrame, wanted: Wanted) -> Table:
-    labels = None if wanted.target is None else _labels(path, frame[wanted.target])
-    weights = None if wanted.weights is None else _weights(path, frame[wanted.weights])
-    apart = {wanted.target, wanted.weights, *wanted.keep}
+def _divided(path: Path, frame: nw.DataFrame, roles: ColumnRoles) -> Table:
+    labels = None if roles.target is None else _labels(path, frame[roles.target])
+    weights = None if roles.weights is None else _weights(path, frame[roles.weights])
+    apart = {roles.target, roles.weights, *roles.keep}
     names = [name for name in frame.columns if name not in apart]
-    X = frame.select(names if wanted.features is None else list(wanted.features))
+    X = frame.select(names if roles.features is None else list(roles.features))
     if not names:
         raise TableError(f"{path} has no columns of features beside those named.")
-    codes = [name for name in wanted.categorical if X[name].dtype != nw.String]
-    found = look_at(path, X, list(wanted.ignore), set(wanted.categorical))
-    return Table(X.to_native(), labels, weights, found, codes, frame.select(wanted.keep))
+    codes = [name for name in roles.categorical if X[name].dtype != nw.String]
+    found = inspect_table(path, X, list(roles.ignore), set(roles.categorical))
+    return Table(X.to_native(), labels, weights, found, codes, frame.select(roles.keep))
 
 
 def _labels(path: Path, column: nw.Series) -> np.ndarray:
@@ -183,7 +183,7 @@ def _weights(path: Path, column: nw.Series) -> np.ndarray:
     return weights
 
 
-def _sparse_table(path: Path, wanted: Wanted, n_features: int | None) -> Table:
-    wanted.columns(path, ["label"])  # the only name there is
+def _sparse_table(path: Path, roles: ColumnRoles, n_features: int | None) -> Table:
+    roles.columns(path, ["label"])  # the only name there is
     X, labels = read_libsvm(path, n_features)
     return Table(X, labels, None, Found(str(path), *X.shape), [])

@@ -25,7 +25,7 @@ Arrays = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True)
-class Room:
+class AnswerLimits:
     """What a hypothesis may refer to: features, answers, and bins where the model has them.
 
     A vote is an answer, or a number for each class.
@@ -44,7 +44,7 @@ class AnswerKind:
     name: str
     type: type
     to_arrays: Callable[[Any], Arrays]
-    from_arrays: Callable[[Arrays, Room], Any]
+    from_arrays: Callable[[Arrays, AnswerLimits], Any]
 
 
 _KINDS: dict[str, AnswerKind] = {}
@@ -54,7 +54,7 @@ def register_answer(
     name: str,
     type_: type,
     to_arrays: Callable[[Any], Arrays],
-    from_arrays: Callable[[Arrays, Room], Any],
+    from_arrays: Callable[[Arrays, AnswerLimits], Any],
 ) -> None:
     """Let model files hold another type of hypothesis.
 
@@ -67,7 +67,7 @@ def register_answer(
     to_arrays : callable
         From a hypothesis to a dictionary of numeric arrays.
     from_arrays : callable
-        From that dictionary and a :class:`Room` to a hypothesis. The arrays may come from a
+        From that dictionary and a :class:`AnswerLimits` to a hypothesis. The arrays may come from a
         hostile file: it must check whatever prediction relies on, and raise ModelFileError.
 
     Examples
@@ -76,9 +76,9 @@ def register_answer(
     >>> @dataclass
     ... class Constant:
     ...     vote: int
-    >>> def from_arrays(arrays, room):
+    >>> def from_arrays(arrays, limits):
     ...     vote = int(arrays["vote"][()])
-    ...     need(0 <= vote < room.n_answers, "a vote is out of range")
+    ...     need(0 <= vote < limits.n_answers, "a vote is out of range")
     ...     return Constant(vote)
     >>> register_answer("example", Constant, lambda c: {"vote": np.array(c.vote)}, from_arrays)
     >>> kind_of(Constant(1)).name
@@ -115,9 +115,9 @@ def _tree_to_arrays(answer: TreeAnswer) -> Arrays:
     return {**_leaves_to_arrays(answer), "label": answer.label}
 
 
-def _grown_from_arrays(arrays: Arrays, room: Room) -> GrownTree:
+def _grown_from_arrays(arrays: Arrays, limits: AnswerLimits) -> GrownTree:
     """A tree that :func:`~steadyboost.trees.prediction.apply` can walk without looking."""
-    need(room.binned, "a tree needs the cuts of the features")
+    need(limits.binned, "a tree needs the cuts of the features")
     need_keys(arrays, {"feature", "children", "left_set", "value", "gain"}, "a tree")
     n = len(np.atleast_1d(arrays["feature"]))
     feature = need_array(arrays["feature"], np.int32, (n,), "feature")
@@ -125,21 +125,21 @@ def _grown_from_arrays(arrays: Arrays, room: Room) -> GrownTree:
     left_set = need_array(arrays["left_set"], np.uint32, (n, BITSET_WORDS), "left_set")
     value = need_array(arrays["value"], np.float64, (n, None), "value")
     gain = need_array(arrays["gain"], np.float64, (n,), "gain")
-    depth = check_tree(feature, children, room.n_features)
+    depth = check_tree(feature, children, limits.n_features)
     need(np.isfinite(value).all() and np.isfinite(gain).all(), "a tree must be finite")
     return GrownTree(feature, children, left_set, value, gain, depth)
 
 
-def _tree_from_arrays(arrays: Arrays, room: Room) -> TreeAnswer:
+def _tree_from_arrays(arrays: Arrays, limits: AnswerLimits) -> TreeAnswer:
     need("label" in arrays, "a tree must have labels")
-    tree = _grown_from_arrays({k: v for k, v in arrays.items() if k != "label"}, room)
+    tree = _grown_from_arrays({k: v for k, v in arrays.items() if k != "label"}, limits)
     label = need_array(arrays["label"], np.int32, (len(tree.feature),), "label")
-    need(((label >= 0) & (label < room.n_answers)).all(), "a label is out of range")
+    need(((label >= 0) & (label < limits.n_answers)).all(), "a label is out of range")
     return TreeAnswer(tree, label)
 
 
-def _leaves_from_arrays(arrays: Arrays, room: Room) -> LeafAnswer:
-    return LeafAnswer.of(_grown_from_arrays(arrays, room))
+def _leaves_from_arrays(arrays: Arrays, limits: AnswerLimits) -> LeafAnswer:
+    return LeafAnswer.of(_grown_from_arrays(arrays, limits))
 
 
 C45_VECTORS: dict[str, type[Any]] = {
@@ -159,21 +159,21 @@ def _c45_to_arrays(answer: C45Answer) -> Arrays:
     return {**arrays, "by_share": np.array(answer.by_share)}
 
 
-def _c45_from_arrays(arrays: Arrays, room: Room) -> C45Answer:
+def _c45_from_arrays(arrays: Arrays, limits: AnswerLimits) -> C45Answer:
     """A C4.5 tree whose branches, features and classes are all there."""
     need_keys(arrays, {*C45_VECTORS, "class_weights", "by_share"}, "a C4.5 tree")
     n = len(np.atleast_1d(arrays["attribute"]))
     vectors = {name: need_array(arrays[name], t, (n,), name) for name, t in C45_VECTORS.items()}
     by_share = bool(need_array(arrays["by_share"], np.bool_, (), "by_share"))
-    shape = (n, room.n_classes if by_share else None)
+    shape = (n, limits.n_classes if by_share else None)
     weights = need_array(arrays["class_weights"], np.float64, shape, "class_weights")
     n_votes = weights.shape[1]
-    check_branches(vectors, room.n_features)
-    need(by_share or n_votes <= room.n_answers, "there are more votes than answers")
+    check_branches(vectors, limits.n_features)
+    need(by_share or n_votes <= limits.n_answers, "there are more votes than answers")
     need(((vectors["majority"] >= 0) & (vectors["majority"] < n_votes)).all(), "an unknown class")
     check_cases(vectors, weights)
     return C45Answer(
-        C45Tree(**vectors, class_weights=weights, n_features=room.n_features), by_share
+        C45Tree(**vectors, class_weights=weights, n_features=limits.n_features), by_share
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.history import History
-from steadyboost.ensemble.model_io.answers import Room, kind_named
+from steadyboost.ensemble.model_io.answers import AnswerLimits, kind_named
 from steadyboost.ensemble.model_io.archive import MAX_CONTAINERS, ColumnReader, read_archive
 from steadyboost.ensemble.model_io.checks import (
     ModelFileError,
@@ -191,7 +191,9 @@ def _one_of(
     arrays = need_object(record["arrays"], "arrays")
     taken = {name: reader.take(f"{kind.name}.{name}", what) for name, what in arrays.items()}
     binned = model._binner is not None
-    return kind.from_arrays(taken, Room(model.n_features_in_, n_answers, model.n_classes_, binned))
+    return kind.from_arrays(
+        taken, AnswerLimits(model.n_features_in_, n_answers, model.n_classes_, binned)
+    )
 
 
 def _values(prefix: str, values: Any, reader: ColumnReader) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a look at a table has found."""
+"""Inspection of a table: its size, categories and gaps, and what looks doubtful."""
 
 from __future__ import annotations
 
@@ -44,8 +44,10 @@ class Found:
         return [*lines, *(f"note: {doubt}" for doubt in self.doubts)]
 
 
-def look_at(path: Path, frame: nw.DataFrame, ignored: list[str], categorical: set[str]) -> Found:
-    """Look at the features of a table; ``categorical`` are those of its numbers that are codes."""
+def inspect_table(
+    path: Path, frame: nw.DataFrame, ignored: list[str], categorical: set[str]
+) -> Found:
+    """Inspect the features of a table; ``categorical`` are those of its numbers that are codes."""
     texts = [name for name in frame.columns if frame[name].dtype == nw.String]
     codes = [name for name in frame.columns if name in texts or name in categorical]
     gaps = {name: missing_in(frame[name]) for name in frame.columns}

@@ -1,4 +1,4 @@
-"""Which columns of a file are what."""
+"""The roles of the columns of a file: target, weights, features."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from steadyboost.io.errors import TableError
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Which columns of a file are what; ``features`` with their kinds, None for all others."""
+class ColumnRoles:
+    """The role of each column; ``features`` with their kinds, None for all others."""
 
     target: str | None = None
     weights: str | None = None
@@ -25,7 +25,7 @@ class Wanted:
 
     @property
     def kinds(self) -> dict[str, str]:
-        """What is known of columns before a look at them."""
+        """What is known of columns before they are read."""
         kinds = dict.fromkeys(self.keep, TEXT) | dict(self.features or {})
         kinds |= {self.target: TEXT} if self.target else {}
         return kinds | ({self.weights: NUMBER} if self.weights else {})
