@@ -12,8 +12,9 @@ from steadyboost.learners.base import Data, Question
 from steadyboost.learners.tree import Stump, Tree
 from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees import tree as trees
-from steadyboost.trees.histograms.row_statistics import Sums
-from steadyboost.trees.growth.tree import Growth, grow_tree
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 
 def prepared(X):
@@ -36,7 +37,7 @@ def answer(learner, task, counts=None, seed=0, threads=None):
 def grown(task, growth, **restrict):
     data, question = task
     rows = restrict.get("rows")
-    sums = Sums.of_labels(question.targets, question.weights, question.n_answers, rows)
+    sums = FixedPointSums.of_labels(question.targets, question.weights, question.n_answers, rows)
     return grow_tree(data.binned, sums, growth, **restrict)[0]
 
 
@@ -261,7 +262,7 @@ def test_some_rows_of_data_are_rows_of_both_tables(task):
 
 
 def test_a_stump_is_a_tree_of_depth_one():
-    assert Stump(min_samples_leaf=3).growth() == Growth(max_depth=1, min_samples_leaf=3)
+    assert Stump(min_samples_leaf=3).growth() == TreeParams(max_depth=1, min_samples_leaf=3)
     assert "max_depth" not in Stump().get_params()
 
 

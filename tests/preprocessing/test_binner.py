@@ -8,8 +8,9 @@ from reference.tree_cases import unpack
 
 from steadyboost.preprocessing import binner as module
 from steadyboost.preprocessing.binner import Binner
-from steadyboost.trees.histograms.row_statistics import Sums
-from steadyboost.trees.growth.tree import Growth, grow_tree
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 NAN = np.nan
 
@@ -106,7 +107,7 @@ def test_rows_with_new_gaps_can_be_learnt_from(feature):
     binner = Binner.learn(X, np.zeros(4, dtype=bool))
     X[:30, feature] = NAN
     binned, weights = binner.bin(X), np.ones(60)
-    tree, leaf = grow_tree(binned, Sums.of_labels(labels, weights, 2), Growth(max_depth=3))
+    tree, leaf = grow_tree(binned, FixedPointSums.of_labels(labels, weights, 2), TreeParams(max_depth=3))
     by_leaf = np.zeros_like(tree.value)
     np.add.at(by_leaf, (leaf, labels), 1 / 60)
     np.testing.assert_allclose(tree.value[tree.is_leaf], by_leaf[tree.is_leaf], atol=1e-12)

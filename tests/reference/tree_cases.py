@@ -9,8 +9,9 @@ from sklearn import datasets
 
 from steadyboost.preprocessing.encoder import Binner
 from steadyboost.trees.data.binned import Binned
-from steadyboost.trees.histograms.row_statistics import Sums
-from steadyboost.trees.growth.tree import GrownTree, Growth, grow_tree
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import GrownTree, grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 REAL = ("iris", "wine", "digits", "breast_cancer")
 LIMITS = {
@@ -83,9 +84,9 @@ def sums_for(rng, columns, criterion, n_labels=3):
         labels = related_labels(rng, columns, n_labels)
         weights = rng.uniform(0.1, 1, len(labels))
         shares = twin.label_channels(labels, weights, n_labels)
-        return Sums.of_labels(labels, weights, n_labels), shares
+        return FixedPointSums.of_labels(labels, weights, n_labels), shares
     channels = random_channels(rng, columns, criterion)
-    return Sums.of_channels(channels), channels / np.abs(channels).sum()
+    return FixedPointSums.of_channels(channels), channels / np.abs(channels).sum()
 
 
 def rules_for(growth, *, scale=1.0, tolerance=1e-12):
@@ -180,4 +181,4 @@ def up_to_power_of_two(weights):
 
 
 def growth_of(criterion, limits, **more):
-    return Growth(criterion, **LIMITS[limits], **more)
+    return TreeParams(criterion, **LIMITS[limits], **more)

@@ -13,7 +13,7 @@ import steadyboost
 from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question
 from steadyboost.preprocessing.encoder import Binner, Encoder, categorical_mask
-from steadyboost.trees.growth.sharded import one_by_one
+from steadyboost.trees.histograms.row_statistics import one_by_one
 
 PACKAGED = {"iris": load_iris, "wine": load_wine}
 FROM_FOLDER = ("soybean_large", "audiology")

@@ -26,8 +26,9 @@ from reference.tree_cases import (
 from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost.preprocessing.encoder import Binner, Encoder, categorical_mask
-from steadyboost.trees.histograms.row_statistics import Sums
-from steadyboost.trees.growth.tree import Growth, grow_tree, grow_trees
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import grow_tree, grow_trees
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 CLASS = ("gini", "entropy", "error")
 CRITERIA = (*CLASS, "edge", "newton", "max_edge", "norm")
@@ -64,7 +65,7 @@ def test_real_data_give_the_twins_tree(name, criterion, limits):
     rows = np.random.default_rng(3).permutation(len(labels))[:250]
     columns = [twin.Column(c.bins[rows], c.n_bins, c.categorical) for c in columns]
     weights = np.random.default_rng(4).uniform(0.1, 1, len(rows))
-    sums = Sums.of_labels(labels[rows], weights, n_labels)
+    sums = FixedPointSums.of_labels(labels[rows], weights, n_labels)
     shares = twin.label_channels(labels[rows], weights, n_labels)
     tree, leaf_of_row = check_growth(columns, sums, shares, growth_of(criterion, limits))
     assert_leaves_hold_the_sums(tree, leaf_of_row, shares)
@@ -77,9 +78,9 @@ def test_equal_weights_on_real_data_break_ties_as_the_twin_does(name, criterion)
     rows = np.random.default_rng(5).permutation(len(labels))[:128]
     columns = [twin.Column(c.bins[rows], c.n_bins, c.categorical) for c in columns]
     weights = np.ones(128)
-    sums = Sums.of_labels(labels[rows], weights, n_labels)
+    sums = FixedPointSums.of_labels(labels[rows], weights, n_labels)
     shares = twin.label_channels(labels[rows], weights, n_labels)
-    check_growth(columns, sums, shares, Growth(criterion, max_depth=5), tolerance=0)
+    check_growth(columns, sums, shares, TreeParams(criterion, max_depth=5), tolerance=0)
 
 
 @pytest.mark.parametrize("criterion", ["gini", "entropy"])
@@ -90,7 +91,7 @@ def test_a_stump_is_as_good_as_scikit_learns(name, criterion):
     theirs = DecisionTreeClassifier(max_depth=1, criterion=criterion, random_state=0)
     theirs = theirs.fit(X, labels, sample_weight=weights).tree_
     tree, _ = grow_tree(
-        binned, Sums.of_labels(labels, weights, n_labels), Growth(criterion, max_depth=1)
+        binned, FixedPointSums.of_labels(labels, weights, n_labels), TreeParams(criterion, max_depth=1)
     )
     shares = theirs.weighted_n_node_samples / weights.sum()
     gain = theirs.impurity[0] - shares[1:] @ theirs.impurity[1:]
@@ -116,7 +117,7 @@ def tables(draw, categorical):
 @st.composite
 def growths(draw, criterion):
     maybe = st.sampled_from([None, 2, 4])
-    return Growth(
+    return TreeParams(
         criterion,
         draw(maybe),
         draw(maybe),
@@ -137,7 +138,7 @@ def test_any_labels_and_integer_weights_give_the_twins_tree(criterion, data):
     weights = data.draw(st.lists(st.integers(0, 3), min_size=n_rows, max_size=n_rows))
     weights = up_to_power_of_two(np.array(weights) + (np.arange(n_rows) == 0))
     shares = twin.label_channels(labels, weights, n_labels)
-    sums = Sums.of_labels(labels, weights, n_labels)
+    sums = FixedPointSums.of_labels(labels, weights, n_labels)
     tree, leaf = check_growth(columns, sums, shares, data.draw(growths(criterion)), tolerance=0)
     assert_leaves_hold_the_sums(tree, leaf, shares)
 
@@ -153,7 +154,7 @@ def test_any_integer_channels_give_the_twins_tree(criterion, data):
     channels[0, -1] += up_to_power_of_two(np.abs(channels).ravel()).sum() - np.abs(channels).sum()
     shares = channels / np.abs(channels).sum()
     growth = data.draw(growths(criterion))
-    tree, leaf = check_growth(columns, Sums.of_channels(channels), shares, growth, tolerance=0)
+    tree, leaf = check_growth(columns, FixedPointSums.of_channels(channels), shares, growth, tolerance=0)
     assert_leaves_hold_the_sums(tree, leaf, shares)
 
 
@@ -163,8 +164,8 @@ def test_l2_is_in_the_units_of_the_channels(l2):
     columns = random_columns(rng, 60)
     channels = random_channels(rng, columns, "newton")
     scale = np.abs(channels).sum()
-    growth = Growth("newton", max_depth=2, l2=l2)
-    check_growth(columns, Sums.of_channels(channels), channels / scale, growth, scale=scale)
+    growth = TreeParams("newton", max_depth=2, l2=l2)
+    check_growth(columns, FixedPointSums.of_channels(channels), channels / scale, growth, scale=scale)
 
 
 @pytest.mark.parametrize("limits", LIMITS)
@@ -182,7 +183,7 @@ def test_leaf_sums_equal_the_total_weight(criterion, limits):
 def test_a_row_is_in_the_leaf_that_apply_finds(name, limits):
     _, binned, labels, n_labels = real(name)
     weights = np.random.default_rng(9).exponential(size=len(labels))
-    sums = Sums.of_labels(labels, weights, n_labels)
+    sums = FixedPointSums.of_labels(labels, weights, n_labels)
     tree, leaf_of_row = grow_tree(binned, sums, growth_of("gini", limits))
     np.testing.assert_array_equal(leaf_of_row, tree.apply(binned.packed))
     assert tree.is_leaf[leaf_of_row].all()
@@ -191,7 +192,7 @@ def test_a_row_is_in_the_leaf_that_apply_finds(name, limits):
 @pytest.mark.parametrize("name", REAL)
 def test_a_tree_without_limits_knows_every_training_label(name):
     _, binned, labels, n_labels = real(name)
-    tree, leaf = grow_tree(binned, Sums.of_labels(labels, np.ones(len(labels)), n_labels), Growth())
+    tree, leaf = grow_tree(binned, FixedPointSums.of_labels(labels, np.ones(len(labels)), n_labels), TreeParams())
     np.testing.assert_array_equal(tree.label[leaf], labels)
 
 
@@ -213,15 +214,15 @@ def test_limits_hold_in_every_leaf(limits):
 def test_a_leaf_may_have_exactly_the_least_weight(n_rows):
     column = twin.Column(np.arange(n_rows), n_rows)
     labels = (np.arange(n_rows) >= n_rows // 2).astype(np.int32)
-    sums = Sums.of_labels(labels, np.full(n_rows, 1 / n_rows), 2)
-    tree, _ = grow_tree(pack([column]), sums, Growth(max_depth=1, min_weight_leaf=0.5))
+    sums = FixedPointSums.of_labels(labels, np.full(n_rows, 1 / n_rows), 2)
+    tree, _ = grow_tree(pack([column]), sums, TreeParams(max_depth=1, min_weight_leaf=0.5))
     assert len(tree.feature) == 3
 
 
 def test_exclusive_or_is_learnt_through_a_split_without_gain():
     columns = [twin.Column(np.array([0, 0, 1, 1]), 2), twin.Column(np.array([0, 1, 0, 1]), 2)]
     labels = np.array([0, 1, 1, 0], dtype=np.int32)
-    tree, leaf = grow_tree(pack(columns), Sums.of_labels(labels, np.ones(4), 2), Growth())
+    tree, leaf = grow_tree(pack(columns), FixedPointSums.of_labels(labels, np.ones(4), 2), TreeParams())
     np.testing.assert_array_equal(tree.label[leaf], labels)
     assert tree.gain[0] == 0
 
@@ -230,7 +231,7 @@ def test_exclusive_or_is_learnt_through_a_split_without_gain():
 def test_edges_that_gain_nothing_are_not_split(criterion):
     column = twin.Column(np.arange(8), 8)
     channels = np.column_stack([np.full(8, 0.5), np.ones(8)])
-    tree, leaf = grow_tree(pack([column]), Sums.of_channels(channels), Growth(criterion))
+    tree, leaf = grow_tree(pack([column]), FixedPointSums.of_channels(channels), TreeParams(criterion))
     assert len(tree.feature) == 1
     assert (leaf == 0).all()
 
@@ -242,13 +243,13 @@ def test_gains_are_never_negative(criterion):
     labels = rng.integers(2, size=300).astype(np.int32)
     for seed in range(20):
         weights = np.random.default_rng(seed).random(300)
-        tree, _ = grow_tree(pack(columns), Sums.of_labels(labels, weights, 2), Growth(criterion))
+        tree, _ = grow_tree(pack(columns), FixedPointSums.of_labels(labels, weights, 2), TreeParams(criterion))
         assert tree.gain.min() >= 0
 
 
 def assert_a_single_leaf(columns, labels, weights, growth=None):
-    sums = Sums.of_labels(labels, weights, 2)
-    tree, leaf = grow_tree(pack(columns), sums, growth or Growth())
+    sums = FixedPointSums.of_labels(labels, weights, 2)
+    tree, leaf = grow_tree(pack(columns), sums, growth or TreeParams())
     assert tree.is_leaf.tolist() == [True]
     assert tree.depth == 0
     np.testing.assert_array_equal(leaf, np.zeros(len(labels)))
@@ -278,14 +279,14 @@ def test_columns_of_gaps_alone_give_a_leaf():
 def test_a_node_whose_halves_are_too_small_is_a_leaf(limit):
     column = twin.Column(np.array([0, 0, 1, 1, 1, 1, 1]), 2)
     labels = np.array([0, 0, 1, 1, 1, 1, 1], dtype=np.int32)
-    assert_a_single_leaf([column], labels, np.ones(7), Growth(**limit))
+    assert_a_single_leaf([column], labels, np.ones(7), TreeParams(**limit))
 
 
 @pytest.mark.parametrize("weights", [np.zeros(6), np.full(6, 1e-310), np.full(6, 1e307)])
 def test_extreme_weights_give_shares_all_the_same(weights):
     column = twin.Column(np.arange(6), 6)
     labels = np.array([0, 0, 1, 1, 1, 0], dtype=np.int32)
-    tree, leaf = grow_tree(pack([column]), Sums.of_labels(labels, weights, 2), Growth())
+    tree, leaf = grow_tree(pack([column]), FixedPointSums.of_labels(labels, weights, 2), TreeParams())
     expected = [0.5, 0.5] if weights.any() else [0, 0]
     np.testing.assert_allclose(tree.value[0], expected)
     assert tree.is_leaf[leaf].all()
@@ -308,8 +309,8 @@ def test_rows_without_weight_influence_nothing(criterion, limits):
 
 def weighted_sums(rng, columns, criterion, weights):
     if criterion in CLASS:
-        return Sums.of_labels(related_labels(rng, columns, 3), weights, 3)
-    return Sums.of_channels(random_channels(rng, columns, criterion) * weights[:, None])
+        return FixedPointSums.of_labels(related_labels(rng, columns, 3), weights, 3)
+    return FixedPointSums.of_channels(random_channels(rng, columns, criterion) * weights[:, None])
 
 
 @pytest.mark.parametrize("limits", ["depth", "leaves", "weight", "none"])
@@ -322,8 +323,8 @@ def test_weight_two_is_a_row_twice(criterion, limits):
     doubled = [twin.Column(c.bins[twice], c.n_bins, c.categorical) for c in columns]
     growth = growth_of(criterion, limits)
     weights = np.bincount(twice).astype(float)
-    heavy, _ = grow_tree(pack(columns), Sums.of_labels(labels, weights, 3), growth)
-    sums = Sums.of_labels(labels[twice], np.ones(len(twice)), 3)
+    heavy, _ = grow_tree(pack(columns), FixedPointSums.of_labels(labels, weights, 3), growth)
+    sums = FixedPointSums.of_labels(labels[twice], np.ones(len(twice)), 3)
     repeated, leaf = grow_tree(pack(doubled), sums, growth)
     assert_identical(heavy, repeated)
     np.testing.assert_array_equal(leaf, heavy.apply(pack(doubled).packed))
@@ -347,8 +348,8 @@ def test_shares_are_of_the_rows_in_use():
     columns = random_columns(rng, 100)
     labels, weights = related_labels(rng, columns, 3), rng.random(100)
     rows = np.arange(0, 100, 3)
-    sums = Sums.of_labels(labels, weights, 3, rows)
-    tree, _ = grow_tree(pack(columns), sums, Growth(max_depth=3), rows=rows)
+    sums = FixedPointSums.of_labels(labels, weights, 3, rows)
+    tree, _ = grow_tree(pack(columns), sums, TreeParams(max_depth=3), rows=rows)
     assert tree.value[tree.is_leaf].sum() == pytest.approx(1, abs=1e-11)  # totals have 40 bits
 
 
@@ -358,7 +359,7 @@ def test_growth_leaves_its_arguments_as_they_were():
     sums, _ = sums_for(rng, columns, "gini")
     binned, rows = pack(columns), np.arange(0, 100, 2, dtype=np.int32)
     before = binned.packed.copy(), rows.copy(), sums.weights.copy()
-    grow_tree(binned, sums, Growth(), rows=rows)
+    grow_tree(binned, sums, TreeParams(), rows=rows)
     for old, new in zip(before, (binned.packed, rows, sums.weights), strict=True):
         np.testing.assert_array_equal(old, new)
 
@@ -367,9 +368,9 @@ def test_thousands_of_open_leaves_find_room():
     rng = np.random.default_rng(17)
     columns = random_columns(rng, 6000, numeric=4, gappy=0, n_bins=250)
     labels = rng.integers(4, size=6000).astype(np.int32)
-    sums = Sums.of_labels(labels, np.ones(6000), 4)
-    best_first, leaf = grow_tree(pack(columns), sums, Growth(max_leaf_nodes=6000))
-    depth_first, other = grow_tree(pack(columns), sums, Growth())
+    sums = FixedPointSums.of_labels(labels, np.ones(6000), 4)
+    best_first, leaf = grow_tree(pack(columns), sums, TreeParams(max_leaf_nodes=6000))
+    depth_first, other = grow_tree(pack(columns), sums, TreeParams())
     assert best_first.is_leaf.sum() == depth_first.is_leaf.sum() > 2000
     np.testing.assert_array_equal(best_first.value[leaf], depth_first.value[other])
 
@@ -383,15 +384,15 @@ def test_real_categories_with_gaps_give_the_twins_tree(from_folder, name):
     X = encoder.encode(frame)
     columns = columns_of(Binner.learn(X, encoder.is_categorical).bin(X))
     weights = np.random.default_rng(19).uniform(0.1, 1, len(rows))
-    sums = Sums.of_labels(labels, weights, 2)
-    check_growth(columns, sums, twin.label_channels(labels, weights, 2), Growth(max_depth=3))
+    sums = FixedPointSums.of_labels(labels, weights, 2)
+    check_growth(columns, sums, twin.label_channels(labels, weights, 2), TreeParams(max_depth=3))
 
 
 def test_many_trees_side_by_side_are_those_grown_one_by_one():
     rng = np.random.default_rng(0)
     binned = pack(random_columns(rng, 300))
-    many = [Sums.of_labels(rng.integers(0, 2, 300), rng.random(300), 2) for _ in range(4)]
-    growth = Growth(max_leaf_nodes=12)
+    many = [FixedPointSums.of_labels(rng.integers(0, 2, 300), rng.random(300), 2) for _ in range(4)]
+    growth = TreeParams(max_leaf_nodes=12)
     with ThreadPoolExecutor(2) as pool:
         together = grow_trees(binned, many, growth, lambda f, items: list(pool.map(f, items)))
     for (tree, leaves), sums in zip(together, many, strict=True):

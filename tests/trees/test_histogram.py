@@ -8,9 +8,9 @@ from reference.histograms import by_numpy, row_vectors
 from reference.tree_cases import pack, random_columns, sums_for
 
 from steadyboost.trees.histograms.build import fill_histogram, subtract
-from steadyboost.trees.histograms.fixed_point import LANES, sum_labels, to_fixed_point
 from steadyboost.trees.histograms.dense import BLOCK
-from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.histograms.fixed_point import LANES, sum_labels, to_fixed_point
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 WHOLE = 2**60
 
@@ -145,7 +145,7 @@ def test_totals_are_the_sums_of_rows(criterion):
 
 def test_rows_without_weight_are_not_counted():
     labels, weights = np.zeros(4, dtype=np.int32), np.array([1.0, 0, 2, 0])
-    by_label = Sums.of_labels(labels, weights, 2).arrays(counting=True)
-    by_channel = Sums.of_channels(np.column_stack([-weights, weights])).arrays(counting=True)
+    by_label = FixedPointSums.of_labels(labels, weights, 2).arrays(counting=True)
+    by_channel = FixedPointSums.of_channels(np.column_stack([-weights, weights])).arrays(counting=True)
     for arrays in (by_label, by_channel):
         np.testing.assert_array_equal(arrays[-2], [1, 0, 1, 0])

@@ -5,10 +5,11 @@ import pytest
 from reference.tree import Column
 from reference.tree_cases import pack
 
-from steadyboost.trees.histograms.build import fill_histogram
 from steadyboost.trees.data.bundling import MAX_CELLS, MAX_WIDTH, plan
-from steadyboost.trees.histograms.row_statistics import Sums
-from steadyboost.trees.growth.tree import Growth, grow_tree
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import grow_tree
+from steadyboost.trees.histograms.build import fill_histogram
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 
 def cards(n=3000, n_labels=3, seed=0):
@@ -18,7 +19,7 @@ def cards(n=3000, n_labels=3, seed=0):
     columns = [Column(rng.integers(0, w, n), w, categorical=f == 6) for f, w in enumerate(widths)]
     columns[2] = Column(rng.integers(0, 5, n), 4)
     labels = (columns[0].bins + columns[1].bins // 5 + (columns[6].bins == 3)) % n_labels
-    return pack(columns), Sums.of_labels(labels, rng.exponential(size=n), n_labels)
+    return pack(columns), FixedPointSums.of_labels(labels, rng.exponential(size=n), n_labels)
 
 
 def histogram(bins, binned, sums, rows, counting):
@@ -45,7 +46,7 @@ def test_margins_are_the_histograms_of_single_columns(n_rows, counting):
 def test_margins_of_vectors_are_those_of_single_columns(n_rows, n_channels):
     binned, _ = cards()
     rng = np.random.default_rng(2)
-    sums = Sums.of_channels(rng.normal(size=(3000, n_channels)))
+    sums = FixedPointSums.of_channels(rng.normal(size=(3000, n_channels)))
     rows = np.sort(rng.choice(3000, n_rows, replace=False)).astype(np.int32)
     joint = binned.bins(None, n_channels)
     assert len(joint[3][3]) == 8
@@ -58,7 +59,7 @@ def test_margins_of_vectors_are_those_of_single_columns(n_rows, n_channels):
 @pytest.mark.parametrize("least", [1, 20])
 def test_trees_are_the_same(least):
     binned, sums = cards()
-    growth = Growth(max_depth=5, min_samples_leaf=least)
+    growth = TreeParams(max_depth=5, min_samples_leaf=least)
     joined, leaf = grow_tree(binned, sums, growth)
     single, other = grow_tree(binned, sums, growth, features=np.arange(8))
     np.testing.assert_array_equal(joined.children, single.children)

@@ -5,8 +5,8 @@ import pytest
 from reference.random_tree import shares_with_size
 from reference.tree_cases import pack, random_columns, related_labels
 
-from steadyboost.trees.prediction.leaf_sizes import add_votes, shares, with_leaf_size
 from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
+from steadyboost.trees.prediction.leaf_sizes import add_votes, shares, with_leaf_size
 
 K = 3
 SIZES = np.array([1.0, 2.0, 4.5, 20.0, 1e9])

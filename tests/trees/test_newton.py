@@ -6,14 +6,15 @@ from reference.tree_cases import bins_in, pack, random_columns
 from scipy.sparse import csr_array
 
 from steadyboost.preprocessing.encoder import Binner
-from steadyboost.trees.growth.batched import grow_steps
-from steadyboost.trees.histograms.row_statistics import Sums
-from steadyboost.trees.growth.tree import Growth, grow_tree
+from steadyboost.trees.growth.batched import grow_newton_trees
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 GROWTHS = [
-    Growth("newton", max_leaf_nodes=8, min_samples_leaf=5, l2=1.0),
-    Growth("newton", max_depth=3),
-    Growth("newton", max_leaf_nodes=4, l2=0.1),
+    TreeParams("newton", max_leaf_nodes=8, min_samples_leaf=5, l2=1.0),
+    TreeParams("newton", max_depth=3),
+    TreeParams("newton", max_leaf_nodes=4, l2=0.1),
 ]
 each_growth = pytest.mark.parametrize("growth", GROWTHS, ids=repr)
 KINDS = [{"numeric": 4, "gappy": 0}, {"numeric": 2, "gappy": 2, "categorical": 2}]
@@ -52,9 +53,9 @@ def assert_same_splits(tree, other):
 @pytest.mark.parametrize("kinds", KINDS, ids=["numbers", "all"])
 def test_they_are_the_trees_of_the_general_growth(growth, kinds):
     binned, gradients, curvatures = case(kinds)
-    trees = grow_steps(binned, gradients, curvatures, all_rows(binned), None, growth)
+    trees = grow_newton_trees(binned, gradients, curvatures, all_rows(binned), None, growth)
     for tree, g, h in zip(trees, gradients.T, curvatures.T, strict=True):
-        other, leaves = grow_tree(binned, Sums.of_channels(np.column_stack([g, h])), growth)
+        other, leaves = grow_tree(binned, FixedPointSums.of_channels(np.column_stack([g, h])), growth)
         assert len(tree.feature) > 1
         assert_same_splits(tree, other)
         np.testing.assert_allclose(tree.gain, other.gain, rtol=0, atol=1e-10)
@@ -68,10 +69,10 @@ def test_they_are_the_trees_of_the_general_growth(growth, kinds):
 def test_only_listed_rows_and_features_count(growth):
     binned, gradients, curvatures = case(KINDS[1])
     rows, features = all_rows(binned)[::3], np.array([0, 2, 5])
-    trees = grow_steps(binned, gradients, curvatures, rows, features, growth)
+    trees = grow_newton_trees(binned, gradients, curvatures, rows, features, growth)
     spoilt = gradients.copy(order="F")
     spoilt[np.setdiff1d(all_rows(binned), rows)] = 1e6
-    again = grow_steps(binned, spoilt, curvatures, rows, features, growth)
+    again = grow_newton_trees(binned, spoilt, curvatures, rows, features, growth)
     for j, (tree, other) in enumerate(zip(trees, again, strict=True)):
         assert_same_splits(tree, other)
         np.testing.assert_array_equal(tree.value, other.value)
@@ -87,10 +88,10 @@ def test_only_listed_rows_and_features_count(growth):
 
 def test_a_tree_does_not_depend_on_those_beside_it():
     binned, gradients, curvatures = case(KINDS[0])
-    together = grow_steps(binned, gradients, curvatures, all_rows(binned), None, GROWTHS[0])
+    together = grow_newton_trees(binned, gradients, curvatures, all_rows(binned), None, GROWTHS[0])
     for j, tree in enumerate(together):
         own = [np.asfortranarray(part[:, j : j + 1]) for part in (gradients, curvatures)]
-        (alone,) = grow_steps(binned, *own, all_rows(binned), None, GROWTHS[0])
+        (alone,) = grow_newton_trees(binned, *own, all_rows(binned), None, GROWTHS[0])
         assert_same_splits(tree, alone)
         np.testing.assert_array_equal(tree.value, alone.value)
 
@@ -103,7 +104,7 @@ def test_sparse_and_dense_tables_give_the_same_trees():
     rows, grown = np.arange(0, 150, 2, dtype=np.int32), []
     for table in (X, csr_array(X)):
         binned = Binner.learn(table, np.zeros(7, dtype=bool)).bin(table)
-        grown.append(grow_steps(binned, gradients, curvatures, rows, np.arange(6), GROWTHS[0]))
+        grown.append(grow_newton_trees(binned, gradients, curvatures, rows, np.arange(6), GROWTHS[0]))
     for tree, other in zip(*grown, strict=True):
         assert_same_splits(tree, other)
         np.testing.assert_array_equal(tree.value, other.value)
@@ -112,6 +113,6 @@ def test_sparse_and_dense_tables_give_the_same_trees():
 def test_gradients_of_nothing_make_a_leaf_without_a_step():
     binned, gradients, _ = case(KINDS[0])
     nothing = np.zeros_like(gradients)
-    for tree in grow_steps(binned, nothing, nothing, all_rows(binned), None, GROWTHS[0]):
+    for tree in grow_newton_trees(binned, nothing, nothing, all_rows(binned), None, GROWTHS[0]):
         assert tree.is_leaf.all()
         np.testing.assert_array_equal(tree.value, 0)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from steadyboost.trees.growth.grower import close
-from steadyboost.trees.growth.state import empty_tree
 from steadyboost.trees.growth.tree import GrownTree
 
 

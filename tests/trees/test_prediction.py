@@ -14,9 +14,10 @@ from reference.tree_cases import (
     unpack,
 )
 
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import GrownTree, grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 from steadyboost.trees.prediction.apply import take
-from steadyboost.trees.histograms.row_statistics import Sums
-from steadyboost.trees.growth.tree import GrownTree, Growth, grow_tree
 
 
 def walk(tree, row_bins, node=0):
@@ -47,8 +48,8 @@ def test_apply_finds_the_leaf_at_the_end_of_the_walk(criterion, limits):
 def test_apply_finds_the_leaf_in_trees_of_any_number_of_leaves(n_leaves):
     rng = np.random.default_rng(n_leaves)
     kinds = {"numeric": 5, "gappy": 2, "categorical": 2}
-    sums = Sums.of_labels(rng.integers(2, size=3000).astype(np.int32), rng.random(3000), 2)
-    binned, growth = pack(random_columns(rng, 3000, **kinds)), Growth(max_leaf_nodes=n_leaves)
+    sums = FixedPointSums.of_labels(rng.integers(2, size=3000).astype(np.int32), rng.random(3000), 2)
+    binned, growth = pack(random_columns(rng, 3000, **kinds)), TreeParams(max_leaf_nodes=n_leaves)
     tree, leaf = grow_tree(binned, sums, growth)
     assert tree.is_leaf.sum() == n_leaves
     np.testing.assert_array_equal(tree.apply(binned.packed), leaf)
@@ -62,8 +63,8 @@ def test_new_rows_go_where_the_twin_sends_them(name):
     _, binned, labels, n_labels = real(name)
     train, test = np.arange(0, len(labels), 5), np.arange(1, len(labels), 5)
     weights = np.random.default_rng(2).uniform(0.5, 1, len(labels))
-    sums = Sums.of_labels(labels, weights, n_labels, train)
-    tree, leaf = grow_tree(binned, sums, Growth(max_depth=3), rows=train)
+    sums = FixedPointSums.of_labels(labels, weights, n_labels, train)
+    tree, leaf = grow_tree(binned, sums, TreeParams(max_depth=3), rows=train)
     shares = label_channels(labels, weights, n_labels)
     root = grow(columns_of(binned), shares, Rules(max_depth=3), rows=train)
     expected = [find_leaf(root, bins).value for bins in unpack(binned)[test]]
@@ -107,7 +108,7 @@ def test_a_gap_that_training_had_not_follows_the_heavier_side(heavy, leaf_label,
     labels = np.array([0, 1], dtype=np.int32)
     weights = np.where(labels == heavy, 3.0, 1.0)
     column = Column(np.array([0, 1]), 2, categorical)
-    tree, _ = grow_tree(pack([column]), Sums.of_labels(labels, weights, 2), Growth())
+    tree, _ = grow_tree(pack([column]), FixedPointSums.of_labels(labels, weights, 2), TreeParams())
     gap = tree.apply(pack([Column(np.array([2]), 2)]).packed)
     assert tree.label[gap] == [leaf_label]
 
@@ -115,7 +116,7 @@ def test_a_gap_that_training_had_not_follows_the_heavier_side(heavy, leaf_label,
 def test_a_category_that_a_node_had_not_follows_the_heavier_side():
     columns = [Column(np.array([0, 0, 0, 1, 1]), 2), Column(np.array([0, 1, 1, 2, 2]), 3, True)]
     labels = np.array([0, 1, 1, 2, 2], dtype=np.int32)
-    tree, _ = grow_tree(pack(columns), Sums.of_labels(labels, np.ones(5), 3), Growth("error"))
+    tree, _ = grow_tree(pack(columns), FixedPointSums.of_labels(labels, np.ones(5), 3), TreeParams("error"))
     inner = tree.children[0][0] if tree.feature[0] == 0 else None
     assert inner is not None
     assert tree.feature[inner] == 1

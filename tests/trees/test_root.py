@@ -7,14 +7,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference.histograms import by_numpy
 from reference.tree_cases import assert_identical, pack, random_columns, related_labels
+from steadyboost.trees.crew import Crew
 
 from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners import tree as learner
-from steadyboost.trees.crew import Crew
-from steadyboost.trees.histograms.root_cache import RootSums
-from steadyboost.trees.histograms.row_statistics import Space, Sums
-from steadyboost.trees.growth.tree import Growth, grow_tree
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import grow_tree
+from steadyboost.trees.histograms.root_cache import RootHistogramCache
+from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays
 
 N_LABELS = 3
 KNOWN = {"total": 1.0, "whole": 16.0}
@@ -27,7 +28,7 @@ def made_up(seed, n_rows=500):
 
 
 def assert_as_if_new(found, binned, labels, weights):
-    new = Sums.of_labels(labels, weights, N_LABELS, **KNOWN)
+    new = FixedPointSums.of_labels(labels, weights, N_LABELS, **KNOWN)
     np.testing.assert_array_equal(found.weights, new.weights)
     np.testing.assert_array_equal(found.of_all, new.of_all)
     assert found.units == new.units == 2.0**56
@@ -51,8 +52,8 @@ def no_data_are_small(monkeypatch):
 )
 def test_weights_that_move_are_added_up(seed, n_rows, n_threads, share, by_columns):
     rng, binned, labels = made_up(seed, n_rows)
-    crew, space = Crew(n_threads) if n_threads > 1 else None, Space()
-    root, weights = RootSums(binned), rng.dirichlet(np.ones(n_rows))
+    crew, space = Crew(n_threads) if n_threads > 1 else None, ScratchArrays()
+    root, weights = RootHistogramCache(binned), rng.dirichlet(np.ones(n_rows))
     for _ in range(4):
         with pytest.MonkeyPatch.context() as patched:
             patched.setattr("steadyboost.trees.adding.COLUMNS", 1 if by_columns else 10**9)
@@ -63,9 +64,9 @@ def test_weights_that_move_are_added_up(seed, n_rows, n_threads, share, by_colum
 
 def test_other_labels_start_afresh():
     rng, binned, labels = made_up(0)
-    root, weights = RootSums(binned), rng.dirichlet(np.ones(500))
+    root, weights = RootHistogramCache(binned), rng.dirichlet(np.ones(500))
     for own in (labels, labels[::-1].copy(), labels):
-        found = root.set(own, weights, N_LABELS, space=Space(), **KNOWN)
+        found = root.set(own, weights, N_LABELS, space=ScratchArrays(), **KNOWN)
         assert_as_if_new(found, binned, own, weights)
 
 
@@ -73,11 +74,11 @@ def test_other_labels_start_afresh():
 @pytest.mark.parametrize("limits", [{"max_depth": 3}, {"max_leaf_nodes": 6}, {}])
 def test_trees_are_the_same_again_and_again(options, limits):
     rng, binned, labels = made_up(1)
-    root, growth = RootSums(binned), Growth(**limits)
+    root, growth = RootHistogramCache(binned), TreeParams(**limits)
     for _ in range(3):
         weights = rng.dirichlet(np.ones(500))
-        kept = root.set(labels, weights, N_LABELS, space=Space(), **KNOWN)
-        new = Sums.of_labels(labels, weights, N_LABELS, **KNOWN)
+        kept = root.set(labels, weights, N_LABELS, space=ScratchArrays(), **KNOWN)
+        new = FixedPointSums.of_labels(labels, weights, N_LABELS, **KNOWN)
         tree, leaves = grow_tree(binned, kept, growth, **options)
         other, other_leaves = grow_tree(binned, new, growth, **options)
         assert_identical(tree, other)
@@ -89,8 +90,8 @@ def test_trees_are_the_same_again_and_again(options, limits):
 def test_a_part_does_not_take_the_histogram_of_all(params):
     rng, binned, labels = made_up(2)
     weights = rng.dirichlet(np.ones(500))
-    kept = RootSums(binned).set(labels, weights, N_LABELS, space=Space(), **KNOWN)
-    new, growth = Sums.of_labels(labels, weights, N_LABELS, **KNOWN), Growth(max_depth=2)
+    kept = RootHistogramCache(binned).set(labels, weights, N_LABELS, space=ScratchArrays(), **KNOWN)
+    new, growth = FixedPointSums.of_labels(labels, weights, N_LABELS, **KNOWN), TreeParams(max_depth=2)
     assert_identical(
         grow_tree(binned, kept, growth, **params)[0], grow_tree(binned, new, growth, **params)[0]
     )
@@ -123,7 +124,7 @@ def test_rounds_add_up_the_smaller_part_only(monkeypatch):
     monkeypatch.setattr(learner, "MANY_WORDS", 0)
     moved = []
 
-    class Watched(RootSums):
+    class Watched(RootHistogramCache):
         def set(self, *args, **options):
             sums = super().set(*args, **options)
             moved.append(np.count_nonzero(self.arrays[1]) / len(self.labels))
@@ -147,6 +148,6 @@ def test_threads_add_up_parts_of_the_rows():
     rng, binned, labels = made_up(3)
     weights = rng.dirichlet(np.ones(500))
     with Workers(2) as threads:
-        options = {"space": Space(), "crew": threads.crew}
-        found = RootSums(binned).set(labels, weights, N_LABELS, **KNOWN, **options)
+        options = {"space": ScratchArrays(), "crew": threads.crew}
+        found = RootHistogramCache(binned).set(labels, weights, N_LABELS, **KNOWN, **options)
     assert_as_if_new(found, binned, labels, weights)

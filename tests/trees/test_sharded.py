@@ -20,10 +20,10 @@ from reference.tree_cases import (
 )
 
 from steadyboost.trees import tree as module
-from steadyboost.trees.growth.state import empty_tree
-from steadyboost.trees.growth.sharded import Shard, ShardedGrowth, one_by_one
-from steadyboost.trees.histograms.row_statistics import Sums
-from steadyboost.trees.growth.tree import CRITERIA, GrownTree, Growth, grow_tree
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.sharded import Shard, ShardedGrowth
+from steadyboost.trees.growth.tree import CRITERIA, GrownTree, grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums, one_by_one
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def test_shards_grow_the_tree_of_all_rows(criterion, limits, n_shards):
 def test_shards_grow_the_tree_of_all_rows_on_real_data(name, limits, n_shards):
     _, binned, labels, n_labels = real(name)
     weights = np.random.default_rng(1).exponential(size=len(labels))
-    sums, shards = Sums.of_labels(labels, weights, n_labels), {"n_shards": n_shards}
+    sums, shards = FixedPointSums.of_labels(labels, weights, n_labels), {"n_shards": n_shards}
     assert_threads_do_not_matter(binned, sums, growth_of("gini", limits), shards)
 
 
@@ -64,7 +64,7 @@ def test_shards_of_some_rows_and_features_grow_the_same_tree(criterion):
 
 def test_more_shards_than_rows_and_features_grow_the_same_tree():
     binned, sums = made_up("gini", n_rows=5)
-    assert_threads_do_not_matter(binned, sums, Growth(), {"n_shards": 12})
+    assert_threads_do_not_matter(binned, sums, TreeParams(), {"n_shards": 12})
 
 
 @pytest.mark.parametrize("limits", ["depth", "leaves", "none"])
@@ -84,7 +84,7 @@ def test_a_level_takes_two_calls_per_shard():
         return one_by_one(function, items)
 
     binned, sums = made_up("gini")
-    tree, _ = grow_tree(binned, sums, Growth(max_depth=4), n_shards=3, run=count)
+    tree, _ = grow_tree(binned, sums, TreeParams(max_depth=4), n_shards=3, run=count)
     assert tree.depth == 4
     assert len(calls) == 2 * 4 + 1
     assert set(calls) == {3}
@@ -98,7 +98,7 @@ def test_little_data_are_not_sharded(monkeypatch):
         return one_by_one(function, items)
 
     binned, sums = made_up("gini")
-    grow_tree(binned, sums, Growth(), n_shards=4, run=refuse)
+    grow_tree(binned, sums, TreeParams(), n_shards=4, run=refuse)
 
 
 def grow_dealt(binned, sums, growth, deals):
@@ -138,5 +138,5 @@ def test_it_does_not_matter_how_rows_are_dealt(seed, n_shards, criterion, limits
 def test_shards_that_cannot_split_stay_one_leaf(labels):
     rng = np.random.default_rng(2)
     column = random_columns(rng, 4, numeric=1, gappy=0, n_bins=1)
-    sums = Sums.of_labels(np.array(labels, dtype=np.int32), np.ones(4), 2)
-    assert_threads_do_not_matter(pack(column), sums, Growth(), {"n_shards": 2})
+    sums = FixedPointSums.of_labels(np.array(labels, dtype=np.int32), np.ones(4), 2)
+    assert_threads_do_not_matter(pack(column), sums, TreeParams(), {"n_shards": 2})

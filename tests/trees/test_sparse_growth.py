@@ -17,11 +17,11 @@ from reference.tree_cases import (
 )
 
 from steadyboost.trees import tree as module
+from steadyboost.trees.growth.params import TreeParams
+from steadyboost.trees.growth.tree import grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums, one_by_one
 from steadyboost.trees.rules.attribute_test import grow_test
 from steadyboost.trees.rules.decision_rule import Evidence, grow_rule
-from steadyboost.trees.growth.sharded import one_by_one
-from steadyboost.trees.histograms.row_statistics import Sums
-from steadyboost.trees.growth.tree import Growth, grow_tree
 
 CRITERIA = ("gini", "entropy", "error", "edge", "newton")
 
@@ -85,11 +85,11 @@ def test_shards_are_for_trees_whose_histograms_fit(monkeypatch):
         seen.append(len(items))
         return one_by_one(function, items)
 
-    grow_tree(binned, sums, Growth(max_depth=3), n_shards=2, run=run)
+    grow_tree(binned, sums, TreeParams(max_depth=3), n_shards=2, run=run)
     assert 2 in seen
     seen.clear()
     monkeypatch.setattr(module, "MANY_CELLS", 1000)
-    grow_tree(binned, sums, Growth(max_depth=3), n_shards=2, run=run)
+    grow_tree(binned, sums, TreeParams(max_depth=3), n_shards=2, run=run)
     assert 2 not in seen
 
 
@@ -118,5 +118,5 @@ def test_weights_of_zero_count_for_nothing():
     full, sparse, sums = made_up("gini")
     weights = np.random.default_rng(0).exponential(size=160)
     weights[::4] = 0
-    sums = Sums.of_labels(sums.labels, weights, 3)
-    check(full, sparse, sums, Growth(max_depth=4, min_samples_leaf=5))
+    sums = FixedPointSums.of_labels(sums.labels, weights, 3)
+    check(full, sparse, sums, TreeParams(max_depth=4, min_samples_leaf=5))

@@ -7,11 +7,12 @@ from hypothesis import strategies as st
 from reference import tree as twin
 from reference.tree_cases import bins_in, pack, random_columns, sums_for
 
-from steadyboost.trees.splits.criteria import gain_of
-from steadyboost.trees.histograms.build import fill_histogram
-from steadyboost.trees.splits.search import SET_WORDS, best_split
-from steadyboost.trees.histograms.row_statistics import Sums
 from steadyboost.trees.growth.tree import CRITERIA
+from steadyboost.trees.histograms.build import fill_histogram
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.splits.bitset import BITSET_WORDS
+from steadyboost.trees.splits.criteria import gain_of
+from steadyboost.trees.splits.search import best_split
 
 WHOLE = 2.0**60
 CLASS = ("gini", "entropy", "error")
@@ -30,7 +31,7 @@ class Found:
         total = sums.total(rows)
         rule = (CRITERIA[criterion], min_mass, min_count)
         rule = rule if criterion in CLASS else (*rule, 0.0)
-        left_bitset, left_sums = np.zeros(SET_WORDS, dtype=np.uint32), np.zeros_like(total)
+        left_bitset, left_sums = np.zeros(BITSET_WORDS, dtype=np.uint32), np.zeros_like(total)
         score, self.feature = best_split(
             hist, features, binned.layout, total, rule, left_bitset, left_sums
         )
@@ -42,7 +43,7 @@ class Found:
 def by_labels(columns, labels, criterion="gini", weights=None, n_labels=2, **limits):
     labels = np.array(labels, dtype=np.int32)
     weights = np.ones(len(labels)) if weights is None else np.array(weights, dtype=float)
-    return Found(columns, Sums.of_labels(labels, weights, n_labels), criterion, **limits)
+    return Found(columns, FixedPointSums.of_labels(labels, weights, n_labels), criterion, **limits)
 
 
 def column(bins, n_bins=None, categorical=False):
@@ -146,7 +147,7 @@ def test_equal_sums_of_uneven_weights_tie(criterion):
             found = by_labels([column(range(12))], [0] * 12, "error", weights)
         else:
             channels = np.column_stack([weights, -weights, weights])
-            found = Found([column(range(12))], Sums.of_channels(channels), "edge")
+            found = Found([column(range(12))], FixedPointSums.of_channels(channels), "edge")
         assert found.bins == {0}
 
 
@@ -227,7 +228,7 @@ def test_an_impure_node_may_split_without_gain(criterion):
 @pytest.mark.parametrize("criterion", ["edge", "newton"])
 def test_sums_that_do_not_gain_do_not_split(criterion):
     channels = np.column_stack([np.full(6, 0.25), np.ones(6)])
-    assert Found([column(range(6))], Sums.of_channels(channels), criterion).gain == -np.inf
+    assert Found([column(range(6))], FixedPointSums.of_channels(channels), criterion).gain == -np.inf
 
 
 def test_gains_are_the_decrease_of_impurity():
@@ -241,11 +242,11 @@ def test_gains_are_the_decrease_of_impurity():
 
 def test_the_gain_of_edges_is_that_of_their_absolute_sums():
     channels = np.array([[1.0, -1, 1], [1, 1, 1], [-1, 1, 1], [-1, -1, 1]])
-    found = Found([column([0, 0, 1, 1])], Sums.of_channels(channels), "edge")
+    found = Found([column([0, 0, 1, 1])], FixedPointSums.of_channels(channels), "edge")
     assert found.gain * np.abs(channels).sum() == pytest.approx(2 + 2 - 0)
 
 
 def test_the_gain_of_newton_sums_is_that_of_squares_over_hessians():
     channels = np.array([[1.0, 1], [2, 1], [-3, 2], [-1, 1]])
-    found = Found([column([0, 0, 1, 1])], Sums.of_channels(channels), "newton")
+    found = Found([column([0, 0, 1, 1])], FixedPointSums.of_channels(channels), "newton")
     assert found.gain * np.abs(channels).sum() == pytest.approx(9 / 2 + 16 / 3 - 1 / 5)

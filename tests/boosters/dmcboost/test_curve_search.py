@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
-from steadyboost.trees import curve_search
 from steadyboost.boosters.dmcboost.curve_search import best_of_curve
-from steadyboost.boosters.dmcboost.linesearch import choose_interval, error_curve, merging_width, stand_all
-from steadyboost.trees.growth.sharded import one_by_one
-from steadyboost.trees.histograms.row_statistics import parts
+from steadyboost.boosters.dmcboost.linesearch import (
+    choose_interval,
+    error_curve,
+    merging_width,
+    stand_all,
+)
+from steadyboost.trees import curve_search
+from steadyboost.trees.histograms.row_statistics import one_by_one, parts
 
 
 @pytest.mark.parametrize("digits", [1, 3, 12])
