@@ -7,9 +7,10 @@ rows are added up; the larger one's histogram is the rest of their parent's.
 
 import numpy as np
 
-from steadyboost.trees.growth.partition import assign_children, partition_node
-from steadyboost.trees.histograms.build import build_histogram, subtract
+from steadyboost.trees.growth.partition import assign_leaves, partition
+from steadyboost.trees.histograms.build import add_rows, subtract
 from steadyboost.trees.histograms.small_node import build_small_histogram, restore_bins
+from steadyboost.trees.histograms.sparse import column_of
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.splits.criteria import EDGE, gain_of
 from steadyboost.trees.splits.search import find_split
@@ -47,51 +48,34 @@ def _pop_next(open_nodes, n_open, gain, best_first):
 
 
 @kernel
-def add_children(tree, node, left, left_sums):
+def add_children(children, totals, depth, node, left, left_sums):
     """Write the children of a split node at places ``left`` and ``left + 1``."""
     for side in range(2):
         child = left + side
-        tree.children[node, side] = child
-        tree.depth[child] = tree.depth[node] + 1
-        for c in range(tree.totals.shape[1]):
-            own = tree.totals[node, c] - left_sums[c] if side else left_sums[c]
-            tree.totals[child, c] = own
+        children[node, side] = child
+        depth[child] = depth[node] + 1
+        for c in range(totals.shape[1]):
+            totals[child, c] = totals[node, c] - left_sums[c] if side else left_sums[c]
 
 
 @kernel
-def _widen(pool, free):
-    """Twice as many slots; all new ones are free (none was)."""
-    n = len(pool)
-    wider, free = np.empty((2 * n, pool.shape[1]), dtype=np.int64), np.empty(2 * n, dtype=np.int64)
-    wider[:n] = pool
-    for k in range(n):
-        free[k] = n + k
-    return wider, free
+def _widen(pool):
+    """Twice as many slots, the first ones as they were."""
+    n, size = pool.shape
+    wider = np.empty((2 * n, size), dtype=np.int64)
+    # Loops: numba compiles a page of text to say that slices differ in shape, for two seconds.
+    for slot in range(n):
+        for cell in range(size):
+            wider[slot, cell] = pool[slot, cell]
+    return wider
 
 
 @kernel
-def _search_node(bins, hist, tree, node, split, state):
-    """Find a node's best split by its histogram; its score."""
-    score, state.split_feature[node] = find_split(
-        hist, bins.features, bins.layout, tree.totals[node], split, state.search,
-        tree.left_bitset[node], state.left_sums[node],
-    )  # fmt: skip
-    return score
-
-
-@kernel
-def _search_small_node(bins, stats, rows, tree, node, split, state):
-    """Find the best split of a node of few rows, by the bins that they have; its score."""
-    total, left_bitset, small = tree.totals[node], tree.left_bitset[node], state.small
-    left_sums = state.left_sums[node]
-    hist = small.hist[: build_small_histogram(bins, stats, rows, small)]
-    score, feature = find_split(
-        hist, bins.features, small.layout, total, split, state.search, left_bitset, left_sums
-    )
-    if feature >= 0:
-        restore_bins(bins, feature, left_sums, total, split.criterion, small, left_bitset)
-    state.split_feature[node] = feature
-    return score
+def _take_slot(free, n_free, n_taken):
+    """A slot that was given back, else the next that was never taken; what is left of both."""
+    if n_free > 0:
+        return n_free - 1, n_taken, free[n_free - 1]
+    return n_free, n_taken + 1, n_taken
 
 
 @kernel
@@ -101,42 +85,18 @@ def _list_all(rows):
 
 
 @kernel
-def _send_rows(bins, tree, node, left, rows, scratch, at_limit, state):
-    """Send a split node's rows to its children; whether the left child has at most half.
-
-    ``state.span`` of the root is negative until its rows are listed. Children at the limit of the
-    depth are leaves: their rows are assigned at once.
-    """
-    span, fresh = state.span, state.span[node, 0] < 0
-    start, stop = 0 if fresh else span[node, 0], span[node, 1]
-    own, n_left = rows[start:stop], np.int64(0)
-    if at_limit:
-        if fresh:
-            _list_all(own)
-        assign_children(bins, tree, node, own, left, state.goes_left, state.node_of_row)
-        stop = start
-    else:
-        first = np.int64(0 if fresh else -1)
-        n_left = partition_node(bins, tree, node, own, scratch, state.goes_left, first)
-    span[left, 0], span[left, 1] = start, start + n_left
-    span[left + 1, 0], span[left + 1, 1] = start + n_left, stop
-    return 2 * n_left <= len(own)
-
-
-@kernel
-def _close_leaves(tree, n_nodes, rows, state):
+def _close_leaves(is_leaf, left_bitset, gain, span, rows, node_of_row):
     """Write the leaves of rows where they have not been written yet.
 
     What a search has left in leaves goes.
     """
-    if state.span[0, 0] < 0 and n_nodes == 1:
-        _list_all(rows)
-        state.span[0, 0] = 0
-    for node in range(n_nodes):
-        if tree.children[node, 0] == node:
-            tree.left_bitset[node], tree.gain[node] = 0, 0.0
-            for k in range(state.span[node, 0], state.span[node, 1]):
-                state.node_of_row[rows[k]] = node
+    for node in range(len(is_leaf)):
+        if is_leaf[node, 0] == node:
+            gain[node] = 0.0
+            for word in range(left_bitset.shape[1]):
+                left_bitset[node, word] = 0
+            for k in range(span[node, 0], span[node, 1]):
+                node_of_row[rows[k]] = node
 
 
 @kernel
@@ -145,61 +105,90 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
 
     ``rows`` are reordered in place; ``scratch`` is as long. ``tree`` has the root's totals. Where
     ``state.root`` is known, ``rows`` are all and need not be listed.
+
+    One long function: numba would compile a wrapper for the arrays of each part.
     """
-    span, slot, open_nodes, pool = state.span, state.slot, state.open_nodes, state.pool
-    few, criterion, known = state.few, split.criterion, len(state.root) > 0
-    free = np.arange(len(pool))
-    n_nodes, n_leaves, n_open, n_free = np.int64(1), np.int64(1), np.int64(0), len(pool)
+    span, slot, free, pool, small_node = state.span, state.slot, state.free, state.pool, state.small
+    few, criterion, fresh = state.few, split.criterion, len(state.root) > 0
+    n_nodes, n_leaves, n_open = np.int64(1), np.int64(1), np.int64(0)
+    n_free, n_taken = np.int64(0), np.int64(0)  # slots of the pool
     first, small, large = np.int64(0), np.int64(0), np.int64(0)  # nodes that were added last
-    span[0, 0], span[0, 1] = -1 if known else 0, len(rows)
-    slot[0] = ROOT if known else NO_SLOT
+    span[0, 0], span[0, 1] = 0, len(rows)
+    slot[0] = ROOT if fresh else NO_SLOT
     while True:
+        # Histograms of the new nodes: the larger child's is the rest of its parent's.
         useful = False
         for node in range(first, n_nodes):
             useful |= may_split(tree.totals[node], tree.depth[node], n_leaves, criterion, limits)
-        n_large = len(rows) if n_nodes == 1 else span[large, 1] - span[large, 0]
-        if useful and n_large > few and slot[small] == NO_SLOT:
-            if n_free == 0:
-                n_free = len(pool)
-                pool, free = _widen(pool, free)
-            n_free -= 1
-            slot[small] = free[n_free]
-            own = rows[span[small, 0] : span[small, 1]]
-            build_histogram(bins, stats, own, state.build, pool[slot[small]])
+        if useful and span[large, 1] - span[large, 0] > few and slot[small] == NO_SLOT:
+            if n_free == 0 and n_taken == len(pool):
+                pool = _widen(pool)
+            n_free, n_taken, slot[small] = _take_slot(free, n_free, n_taken)
+            own, hist = rows[span[small, 0] : span[small, 1]], pool[slot[small]]
+            hist[:] = 0
+            add_rows(bins, bins.sparse, bins.bundles, stats, stats.channels, own, state.build, hist)
             if slot[large] == ROOT:  # all other slots are free
-                n_free -= 1
-                slot[large] = free[n_free]
-                subtract(state.root, pool[slot[small]], pool[slot[large]])
+                n_free, n_taken, slot[large] = _take_slot(free, n_free, n_taken)
+                subtract(state.root, hist, pool[slot[large]])
             elif large != small:
-                subtract(pool[slot[large]], pool[slot[small]], pool[slot[large]])
+                subtract(pool[slot[large]], hist, pool[slot[large]])
+        # Their best splits; nodes of few rows are searched by the bins that their rows have.
         for node in range(first, n_nodes):
-            tree.gain[node] = -np.inf
-            n_rows = len(rows) if n_nodes == 1 else span[node, 1] - span[node, 0]
+            tree.gain[node], n_rows = -np.inf, span[node, 1] - span[node, 0]
             if may_split(tree.totals[node], tree.depth[node], n_leaves, criterion, limits):
+                hist, layout = state.root, bins.layout
                 if n_rows <= few:
                     own = rows[span[node, 0] : span[node, 1]]
-                    score = _search_small_node(bins, stats, own, tree, node, split, state)
-                else:
-                    hist = state.root if slot[node] == ROOT else pool[slot[node]]
-                    score = _search_node(bins, hist, tree, node, split, state)
+                    n_cells = build_small_histogram(bins, stats, own, small_node)
+                    hist, layout = small_node.hist[:n_cells], small_node.layout
+                elif slot[node] != ROOT:
+                    hist = pool[slot[node]]
+                total, bitset, left_sums = (
+                    tree.totals[node], tree.left_bitset[node], state.left_sums[node],
+                )  # fmt: skip
+                score, feature = find_split(
+                    hist, bins.features, layout, total, split, state.search, bitset, left_sums
+                )
+                if feature >= 0 and n_rows <= few:
+                    restore_bins(
+                        bins.layout, feature, left_sums, total, criterion, small_node, bitset
+                    )
+                state.split_feature[node] = feature
                 if score > -np.inf:
-                    tree.gain[node] = gain_of(score, tree.totals[node], split)
+                    tree.gain[node] = gain_of(score, total, split)
             if tree.gain[node] > -np.inf:
-                open_nodes[n_open] = node
+                state.open_nodes[n_open] = node
                 n_open += 1
             if slot[node] >= 0 and (tree.gain[node] == -np.inf or n_rows <= few):
                 free[n_free] = slot[node]
                 n_free += 1
                 slot[node] = NO_SLOT
         if n_open == 0 or n_leaves >= limits.max_leaves:
-            _close_leaves(tree, n_nodes, rows, state)
+            if fresh:
+                _list_all(rows)
+            _close_leaves(
+                tree.children[:n_nodes], tree.left_bitset, tree.gain, span, rows, state.node_of_row
+            )
             return n_nodes, pool
-        node = _pop_next(open_nodes, n_open, tree.gain, limits.best_first)
+        # Split the next node; children at the limit of the depth are leaves at once.
+        node = _pop_next(state.open_nodes, n_open, tree.gain, limits.best_first)
         tree.feature[node] = state.split_feature[node]
-        add_children(tree, node, n_nodes, state.left_sums[node])
-        at_limit = tree.depth[n_nodes] >= limits.max_depth
-        left_is_small = _send_rows(bins, tree, node, n_nodes, rows, scratch, at_limit, state)
-        first, small = n_nodes, n_nodes if left_is_small else n_nodes + 1
+        add_children(tree.children, tree.totals, tree.depth, node, n_nodes, state.left_sums[node])
+        packed, place = column_of(bins.packed, bins.sparse, tree.feature[node])
+        start, stop, bitset = span[node, 0], span[node, 1], tree.left_bitset[node]
+        own, n_left = rows[start:stop], np.int64(0)
+        if tree.depth[n_nodes] >= limits.max_depth:
+            if fresh:
+                _list_all(rows)
+            assign_leaves(packed, place, bitset, own, n_nodes, state.goes_left, state.node_of_row)
+            stop = start
+        else:
+            begin = np.int64(0 if fresh else -1)
+            n_left = partition(packed, place, bitset, own, scratch, state.goes_left, begin)
+        fresh = False
+        span[n_nodes, 0], span[n_nodes, 1] = start, start + n_left
+        span[n_nodes + 1, 0], span[n_nodes + 1, 1] = start + n_left, stop
+        first, small = n_nodes, n_nodes if 2 * n_left <= len(own) else n_nodes + 1
         large = 2 * first + 1 - small
         slot[small], slot[large] = NO_SLOT, slot[node]
         n_open, n_leaves, n_nodes = n_open - 1, n_leaves + 1, n_nodes + 2

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from steadyboost.trees.histograms.sparse import column_of
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.splits.bitset import BITSET_WORDS, contains
 
@@ -72,17 +71,3 @@ def count_left(packed, feature, left_bitset, rows):
     for row in rows:
         n_left += contains(left_bitset, np.int64((words[np.uint64(row)] >> shift) & np.uint32(255)))
     return n_left
-
-
-@kernel
-def partition_node(bins, tree, node, rows, scratch, goes_left, first):
-    """Send the rows of a node to its children; how many go left."""
-    packed, place = column_of(bins, bins.sparse, tree.feature[node])
-    return partition(packed, place, tree.left_bitset[node], rows, scratch, goes_left, first)
-
-
-@kernel
-def assign_children(bins, tree, node, rows, left, goes_left, node_of_row):
-    """Assign the rows of a node to its children, which are leaves."""
-    packed, place = column_of(bins, bins.sparse, tree.feature[node])
-    assign_leaves(packed, place, tree.left_bitset[node], rows, left, goes_left, node_of_row)

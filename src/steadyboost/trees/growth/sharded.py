@@ -123,7 +123,7 @@ class Shard:
         for at in self.span:
             node, rows = nodes[at], self.rows_of(at)
             if node.left >= 0 and places[node.left] != places[at]:
-                packed, place = column_of(self.bins, self.bins.sparse, node.feature)
+                packed, place = column_of(self.bins.packed, self.bins.sparse, node.feature)
                 left = int(places[node.left])
                 assign_leaves(packed, place, node.left_bitset, rows, left, self.goes_left, out)
             else:
@@ -271,7 +271,7 @@ class ShardedGrower:
 
         sent = [at for at in chosen if self.nodes[at].depth + 1 < self.limits.max_depth]
         bins = self.shards[0].bins
-        columns = {at: column_of(bins, bins.sparse, self.nodes[at].feature) for at in sent}
+        columns = {at: column_of(bins.packed, bins.sparse, self.nodes[at].feature) for at in sent}
         families = [self.family(at, columns[at]) for at in sent if again[at]]
 
         def on_shard(shard: Shard) -> None:
@@ -298,7 +298,9 @@ class ShardedGrower:
             node = self.nodes[at]
             tree.feature[node.place], tree.gain[node.place] = node.feature, node.gain
             tree.left_bitset[node.place] = node.left_bitset
-            add_children(tree, node.place, 2 * k + 1, node.left_sums)
+            add_children(
+                tree.children, tree.totals, tree.depth, node.place, 2 * k + 1, node.left_sums
+            )
         places = self.places(set(order))
         self.run(lambda shard: shard.assign_leaves(self.nodes, places, node_of_row), self.shards)
         return 2 * len(order) + 1

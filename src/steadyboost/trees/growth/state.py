@@ -76,6 +76,7 @@ class GrowerState(NamedTuple):
     left_sums: np.ndarray  # of its best split
     split_feature: np.ndarray
     slot: np.ndarray  # where in the pool its histogram is
+    free: np.ndarray  # slots that were given back
     open_nodes: np.ndarray
     pool: np.ndarray  # histograms
     root: np.ndarray  # histogram of all rows, empty if it is not known
@@ -99,12 +100,14 @@ class GrowerState(NamedTuple):
         few, n_channels, size = few_rows(bins), stats.n_channels, n_cells(bins, stats)
         needed = limits.max_leaves if limits.best_first else limits.max_depth + 1
         n_slots = max(MIN_SLOTS, min(needed, MANY_CELLS // size))
+        split_feature, slot, free, open_nodes = np.empty((4, capacity), dtype=np.int64)
         return cls(
             np.empty((capacity, 2), dtype=np.int64),
             np.empty((capacity, n_channels), dtype=np.int64),
-            np.empty(capacity, dtype=np.int64),
-            np.empty(capacity, dtype=np.int64),
-            np.empty(capacity, dtype=np.int64),
+            split_feature,
+            slot,
+            free,
+            open_nodes,
             np.empty((n_slots, size), dtype=np.int64),
             UNKNOWN,
             few,

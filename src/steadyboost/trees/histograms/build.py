@@ -96,43 +96,38 @@ def _add_bundled(bundles, offsets, stats, channels, rows, scratch, hist):
 
 
 @kernel
-def _add_single(bins, stats, channels, rows, scratch, hist):
-    """Add rows to the histograms of features, one by one."""
-    width, columns = stats.n_channels, Columns(bins.packed, bins.features, bins.layout.offsets)
+def add_rows(bins, sparse, bundles, stats, channels, rows, scratch, hist):
+    """Add listed rows to a histogram.
+
+    ``sparse``, ``bundles`` and ``channels`` are those of the bins and the statistics. They are
+    arguments of their own because numba leaves out what an argument that is None does not need.
+    """
+    offsets, width = bins.layout.offsets, stats.n_channels
+    if sparse is not None:
+        add_sparse_rows(bins, sparse, stats, channels, rows, hist)
+        return
+    if len(rows) == 0:
+        return
+    if bundles is not None and bundles_pay(bundles, len(rows), len(bins.features), width):
+        _add_bundled(bundles, offsets, stats, channels, rows, scratch, hist)
+        return
+    columns = Columns(bins.packed, bins.features, offsets)
     if channels is None:
         _add_weights(columns, rows, stats.labels, stats.weights, width, scratch, hist)
     else:
         add_channels(columns, rows, channels, scratch, hist)
     if len(stats.counts) > 0:
-        tail = hist[bins.layout.offsets[-1] * width :]
+        tail = hist[offsets[-1] * width :]
         _add_weights(columns, rows, stats.no_labels, stats.counts, np.int64(1), scratch, tail)
 
 
-@kernel
-def _add_dense_rows(bins, bundles, stats, rows, scratch, hist):
-    if bundles is not None and bundles_pay(
-        bundles, len(rows), len(bins.features), stats.n_channels
-    ):
-        _add_bundled(bundles, bins.layout.offsets, stats, stats.channels, rows, scratch, hist)
-    else:
-        _add_single(bins, stats, stats.channels, rows, scratch, hist)
-
-
-@kernel
-def add_rows(bins, sparse, stats, rows, scratch, hist):
-    """Add listed rows to a histogram; ``sparse`` is that of the bins."""
-    if sparse is None:
-        if len(rows) > 0:
-            _add_dense_rows(bins, bins.bundles, stats, rows, scratch, hist)
-    else:
-        add_sparse_rows(bins, sparse, stats, stats.channels, rows, hist)
-
-
-@kernel
-def build_histogram(bins, stats, rows, scratch, hist):
-    """The histogram of the listed rows."""
+def build_histogram(
+    bins: Bins, stats: RowStatistics, rows: np.ndarray, scratch: BuildScratch, hist: np.ndarray
+) -> None:
+    """Write the histogram of the listed rows."""
     hist[:] = 0
-    add_rows(bins, bins.sparse, stats, rows, scratch, hist)
+    parts = bins.sparse, bins.bundles, stats, stats.channels
+    add_rows(bins, *parts, rows, scratch, hist)
 
 
 @kernel

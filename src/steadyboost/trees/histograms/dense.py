@@ -231,16 +231,3 @@ def add_channels(columns, rows, channels, scratch, hist):
         _add_two_channels(columns, rows, channels, scratch, hist)
     else:
         _add_vectors(columns, rows, channels, scratch, hist)
-
-
-@kernel
-def add_row(stats, channels, row, cell, hist, counts):
-    """Add one row to one cell; ``channels`` are those of ``stats``, None where rows have labels."""
-    width = stats.n_channels
-    if channels is None:
-        hist[cell * width + stats.labels[row]] += stats.weights[row]
-    else:
-        for c in range(width):
-            hist[cell * width + c] += channels[row, c]
-    if len(stats.counts) > 0:
-        counts[cell] += stats.counts[row]

@@ -116,7 +116,8 @@ class RootHistogramCache:
             n = _update_weights(weights[at], whole, at.start, self.fixed[at], moved[at], own)
             if n_threads > 1:
                 hist[:] = 0
-            add_rows(self.bins, None, self.stats, own[:n], segment.scratch, hist)
+            parts = None, self.bins.bundles, self.stats, None
+            add_rows(self.bins, *parts, own[:n], segment.scratch, hist)
 
         run(update, self.segments)
         if n_threads > 1:

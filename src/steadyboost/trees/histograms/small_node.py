@@ -9,7 +9,6 @@ from typing import NamedTuple
 import numpy as np
 
 from steadyboost.trees.data.binned import Bins, Layout
-from steadyboost.trees.histograms.dense import add_row
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.splits.bitset import BITSET_WORDS, contains, include
 from steadyboost.trees.splits.criteria import mass_of
@@ -72,11 +71,19 @@ def _number_bins(words, shift, rows, first, scratch):
 
 
 @kernel
-def _add_rows(words, shift, rows, stats, scratch):
+def _add_rows(words, shift, rows, stats, channels, scratch):
+    """Add rows to the cells of their bins; ``channels`` is None where rows have labels."""
+    hist, width = scratch.hist, stats.n_channels
     for k in range(len(rows)):
         row = np.uint64(rows[k])
         cell = scratch.cell_of_bin[(words[row] >> shift) & np.uint32(255)]
-        add_row(stats, stats.channels, row, cell, scratch.hist, scratch.counts)
+        if channels is None:
+            hist[cell * width + stats.labels[row]] += stats.weights[row]
+        else:
+            for c in range(width):
+                hist[cell * width + c] += channels[row, c]
+        if len(stats.counts) > 0:
+            scratch.counts[cell] += stats.counts[row]
 
 
 @kernel
@@ -95,7 +102,7 @@ def build_small_histogram(bins, stats, rows, scratch):
             n_bins[f] = cell - first - has_missing[f]
             hist[first * n_channels : cell * n_channels] = 0
             counts[first:cell] = 0
-            _add_rows(words, shift, rows, stats, scratch)
+            _add_rows(words, shift, rows, stats, stats.channels, scratch)
             listed += 1
     offsets[-1] = cell
     if len(stats.counts) == 0:
@@ -106,17 +113,17 @@ def build_small_histogram(bins, stats, rows, scratch):
 
 
 @kernel
-def restore_bins(bins, feature, left_sums, total, criterion, scratch, left_bitset):
-    """Turn a set of cells that go left into one of bins.
+def restore_bins(layout, feature, left_sums, total, criterion, scratch, left_bitset):
+    """Turn a set of cells that go left into one of bins; ``layout`` is that of the bins.
 
     Numbers that no row has go with the next lower one; categories, with the heavier side.
     """
     bin_of_cell, (offsets, n_cells, _, _) = scratch.bins, scratch.layout
-    n_bins, start = bins.layout.n_bins[feature], offsets[feature]
+    n_bins, start = layout.n_bins[feature], offsets[feature]
     chosen = scratch.chosen
     for word in range(BITSET_WORDS):
         chosen[word], left_bitset[word] = left_bitset[word], 0
-    if not has_categories(bins.layout.categorical, feature):
+    if not has_categories(layout.categorical, feature):
         for k in range(n_cells[feature]):
             if contains(chosen, k):
                 low = bin_of_cell[start + k - 1] + 1 if k > 0 else 0

@@ -56,10 +56,10 @@ def unpack(columns, features, first, out):
 
 
 @kernel
-def column_of(bins, sparse, feature):
+def column_of(packed, sparse, feature):
     """Packed bins of all rows that have a feature, and its place in them."""
     if sparse is None:
-        return bins.packed, np.int64(feature)
+        return packed, np.int64(feature)
     out = np.empty((1, len(sparse.row_starts) - 1), dtype=np.uint32)
     unpack(sparse.columns, np.full(1, feature, dtype=np.int64), 0, out)
     return out, np.int64(0)

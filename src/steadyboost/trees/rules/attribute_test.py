@@ -161,6 +161,6 @@ def _split(
     """Give a node two children; those in ``bins``, with sums ``left``, go to the left one."""
     totals = tree.totals
     tree.feature[node], tree.left_bitset[node] = feature, set_of(bins)
-    add_children(tree, node, node + 1, left)
+    add_children(tree.children, totals, tree.depth, node, node + 1, left)
     sides = worth_of(totals[node + 1], criterion) + worth_of(totals[node + 2], criterion)
     tree.gain[node] = sides - worth_of(totals[node], criterion)
