@@ -2,6 +2,7 @@
 
 from steadyboost.cli.audit import audit
 from steadyboost.cli.compare import compare
+from steadyboost.cli.compile import compile
 from steadyboost.cli.data import data
 from steadyboost.cli.demo import demo
 from steadyboost.cli.evaluate import evaluate
@@ -13,5 +14,5 @@ from steadyboost.cli.shell import app, main
 
 __all__ = ["app", "main"]
 
-for command in (fit, predict, evaluate, explain, compare, audit, demo, reproduce, data):
+for command in (fit, predict, evaluate, explain, compare, audit, demo, reproduce, data, compile):
     app.command()(command)

@@ -4,16 +4,20 @@ Every compiled function, whether Python or another kernel calls it, has the one 
 module. Kernels take arrays, numbers and named tuples of these, and write results into arguments.
 """
 
+import sys
 import warnings
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from numba import njit
+import numpy as np
+from numba import config, njit
 
 # ``nogil``: threads run kernels side by side. ``numpy``: a division by zero gives inf or nan, as in
 # NumPy, and needs no branch.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+JIT_DISABLED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined] # set when numba is imported
 
 
 @cache
@@ -30,8 +34,31 @@ def _warn_of_no_cache() -> None:
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called."""
+    if JIT_DISABLED:  # as compiled code, it does not warn of overflow or division by zero
+        return np.errstate(all="ignore")(function)
     try:
         return njit(cache=True, **OPTIONS)(function)
     except RuntimeError:  # numba has found no folder for its cache
         _warn_of_no_cache()
         return njit(**OPTIONS)(function)
+
+
+def is_compiled(kernel: Any) -> bool:
+    """Whether a kernel is there already: in this process, or in numba's cache on disk."""
+    if JIT_DISABLED or kernel.signatures:
+        return True
+    folder, function = kernel.stats.cache_path, kernel.py_func
+    if folder is None:
+        return False
+    source = Path(function.__code__.co_filename)
+    kept = Path(folder).glob(f"{source.stem}.{function.__name__}-*")
+    made = [path.stat().st_mtime for path in kept]
+    return bool(made) and max(made) >= source.stat().st_mtime
+
+
+@cache
+def announce_compilation(kernel: Any, seconds: int) -> None:
+    """Say on standard error that the first fit ever on a machine has to wait for the compiler."""
+    if not is_compiled(kernel):
+        message = f"Compiling kernels for this machine, once (about {seconds} s)."
+        print(message, file=sys.stderr, flush=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from steadyboost.trees.data.binned import BinnedRows
-from steadyboost.trees.growth.grower import grow
+from steadyboost.trees.growth.grower import announce_grower, grow
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.state import GrowerState, TreeArrays
 from steadyboost.trees.growth.tree import GrownTree
@@ -172,6 +172,7 @@ def grow_weighted_trees(
 
     Labels, 0 and 1, are those of each tree, or one row for all of them.
     """
+    announce_grower()
     n_trees, n = weights.shape
     capacity, limits = params.capacity(n), params.limits(n)
     bins, split = binned.bins(None, 2), params.split(np.ones(1), 1.0)
@@ -246,6 +247,7 @@ def grow_newton_trees(
     The value of a node is Newton's step, -G / (H + l2), of the sums G of the gradients and H of
     the curvatures.
     """
+    announce_grower()
     (n, n_trees), capacity = gradients.shape, params.capacity(len(rows))
     counts = np.ones(n if params.counts_rows else 0, dtype=np.int64)
     channels = np.zeros((n, 2), dtype=np.int64)

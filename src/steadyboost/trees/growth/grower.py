@@ -11,10 +11,11 @@ from steadyboost.trees.growth.partition import assign_leaves, partition
 from steadyboost.trees.histograms.build import add_rows, subtract
 from steadyboost.trees.histograms.small_node import build_small_histogram, restore_bins
 from steadyboost.trees.histograms.sparse import column_of
-from steadyboost.trees.jit import kernel
+from steadyboost.trees.jit import announce_compilation, kernel
 from steadyboost.trees.splits.criteria import EDGE, gain_of
 from steadyboost.trees.splits.search import find_split
 
+COMPILE_SECONDS = 15  # of the grower and what else a first fit needs, on a common machine
 NO_SLOT = -1  # a node without a histogram
 ROOT = -2  # in place of a slot: the root's histogram, which is known and is not to be changed
 
@@ -192,3 +193,8 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
         large = 2 * first + 1 - small
         slot[small], slot[large] = NO_SLOT, slot[node]
         n_open, n_leaves, n_nodes = n_open - 1, n_leaves + 1, n_nodes + 2
+
+
+def announce_grower() -> None:
+    """Say that a first fit has to wait, if the grower has never been compiled."""
+    announce_compilation(grow, COMPILE_SECONDS)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steadyboost.trees.data.binned import BinnedRows
-from steadyboost.trees.growth.grower import grow
+from steadyboost.trees.growth.grower import announce_grower, grow
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.sharded import (
     Allreduce,
@@ -117,6 +117,7 @@ def grow_tree(
 
     Where rows are many they go to one shard per thread; the tree does not depend on that.
     """
+    announce_grower()
     parallel, scratch = parallel or Parallelism(), scratch or ScratchArrays()
     plan = GrowthPlan(binned, sums, params, rows, features, parallel, scratch)
     n_nodes = plan.grow_in_shards() if plan.is_sharded else plan.grow()
