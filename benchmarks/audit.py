@@ -133,11 +133,11 @@ def main() -> None:
     for title, (table, digits) in made.items():
         show(Console(), title, table, digits)
     if wanted.write_docs:
+        level, section = ("####", "audit-large") if wanted.large else ("###", "audit")
         text = [
-            f"### {title}\n\n{markdown(table, n, best_of(title))}\n"
+            f"{level} {title}\n\n{markdown(table, n, best_of(title))}\n"
             for title, (table, n) in made.items()
         ]
-        section = "audit-large" if wanted.large else "audit"
         replace_section(DOCS / "noise.md", section, "\n".join(text))
 
 
