@@ -1,6 +1,6 @@
 """Tables and pictures of ``noise.py``, in the terminal and in docs/noise.md."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,18 @@ def by_noise(frame: pd.DataFrame, value: str) -> pd.DataFrame:
     return table[order].loc[list(dict.fromkeys(frame["method"]))]
 
 
+def noises(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    """The cases of each kind of noise."""
+    for (kind, rate), own in frame.groupby(["kind", "rate"], sort=False):
+        yield noise_name(kind, rate), own
+
+
+def by_set(frame: pd.DataFrame, value: str) -> pd.DataFrame:
+    """Mean of a value: methods in rows, sets in columns; NaN where a method was left out."""
+    table = frame.pivot_table(index="method", columns="set", values=value)
+    return table.loc[list(dict.fromkeys(frame["method"]))]
+
+
 def ranks(frame: pd.DataFrame) -> pd.DataFrame:
     """Each method's rank in each case, mean over seeds of a set first."""
     means = frame.groupby(["set", "kind", "rate", "method"], as_index=False)["error"].mean()
@@ -50,6 +62,11 @@ def against_best(errors: pd.DataFrame) -> pd.Series:
     return errors.loc[OURS] / rivals.min() - 1
 
 
+def gaps(errors: pd.DataFrame) -> str:
+    """Our error against that of the best single rival, column by column."""
+    return "; ".join(f"{name} {100 * gap:+.1f} %" for name, gap in against_best(errors).items())
+
+
 def critical_difference(table: pd.DataFrame) -> float:
     """Nemenyi's, at 5 %: mean ranks that differ by more differ."""
     n, k = table.shape
@@ -57,13 +74,20 @@ def critical_difference(table: pd.DataFrame) -> float:
     return float(q * (k * (k + 1) / (6 * n)) ** 0.5)
 
 
-def markdown(table: pd.DataFrame, digits: int, highest: bool = False) -> str:
-    """The table, the lowest (or highest) figure of each column in bold."""
-    best = table.max() if highest else table.min()
+def shown_as(value: float, digits: int) -> str:
+    return "–" if pd.isna(value) else f"{value:.{digits}f}"
+
+
+def markdown(table: pd.DataFrame, digits: int, bold: str = "lowest") -> str:
+    """The table, the lowest or highest figure of each column (or none) in bold."""
+    best = {"lowest": table.min(), "highest": table.max()}.get(bold)
     lines = ["| | " + " | ".join(table.columns) + " |", "|---" * (len(table.columns) + 1) + "|"]
     for method, values in table.iterrows():
         cells = [
-            f"**{v:.{digits}f}**" if v == best[c] else f"{v:.{digits}f}" for c, v in values.items()
+            f"**{shown_as(v, digits)}**"
+            if best is not None and v == best[c]
+            else shown_as(v, digits)
+            for c, v in values.items()
         ]
         lines.append(f"| {method} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
@@ -74,7 +98,7 @@ def show(console: Console, title: str, table: pd.DataFrame, digits: int) -> None
     for name in ["", *table.columns]:
         shown.add_column(name, justify="left" if not name else "right")
     for method, values in table.iterrows():
-        shown.add_row(str(method), *(f"{v:.{digits}f}" for v in values))
+        shown.add_row(str(method), *(shown_as(v, digits) for v in values))
     console.print(shown)
 
 
@@ -153,10 +177,8 @@ def report(results: Iterable[dict[str, Any]], write_docs: bool) -> None:
     made = tables(frame)
     for title, (table, digits) in made.items():
         show(console, title, table, digits)
-    gap = against_best(made["Mean error on clean test rows, %"][0])
-    console.print("SteadyBoost's error against the best single rival, relative:")
-    for name, value in gap.items():
-        console.print(f"  {name}: {100 * value:+.1f} %", highlight=False)
+    against = gaps(made["Mean error on clean test rows, %"][0])
+    console.print(f"SteadyBoost's error against the best single rival: {against}", highlight=False)
     if not write_docs:
         return
     rank_picture(frame, DOCS / "images" / "noise-ranks.png")
@@ -166,6 +188,31 @@ def report(results: Iterable[dict[str, Any]], write_docs: bool) -> None:
     text = [
         f"### {title}\n\n{markdown(table, digits)}\n" for title, (table, digits) in made.items()
     ]
-    line = "; ".join(f"{name} {100 * value:+.1f} %" for name, value in gap.items())
-    gaps = f"SteadyBoost's mean error against the best single rival: {line}.\n"
-    replace_section(DOCS / "noise.md", "noise", "\n".join([intro, *text, gaps]))
+    text.append(f"SteadyBoost's mean error against the best single rival: {against}.\n")
+    replace_section(DOCS / "noise.md", "noise", "\n".join([intro, *text]))
+
+
+def report_large(results: Iterable[dict[str, Any]], write_docs: bool) -> None:
+    """Tables of large sets, set by set: some are too large for some methods."""
+    frame = pd.DataFrame(results)
+    frame["rate"] = frame["rate"].astype(str)
+    titles = {"error": ("Error on clean test rows, %", 100, 1)}
+    titles["calibration_error"] = ("Expected calibration error, %", 100, 1)
+    titles["log_loss"] = ("Logarithmic loss", 1, 2)
+    made = {
+        f"{title}, {noise}": (factor * by_set(own, name), digits)
+        for name, (title, factor, digits) in titles.items()
+        for noise, own in noises(frame)
+    }
+    made["Mean time to fit, s of processor time"] = by_set(frame, "fit_seconds"), 1
+    for title, (table, digits) in made.items():
+        show(Console(), title, table, digits)
+    if write_docs:
+        rows = frame.groupby("set")["rows"].max()
+        counts = ", ".join(f"{name} {n:,}" for name, n in rows.items())
+        text = [f"Rows to learn from: {counts}.\n"]
+        for title, (table, digits) in made.items():
+            text.append(f"#### {title}\n\n{markdown(table, digits)}\n")
+            if title.startswith("Error"):
+                text.append(f"SteadyBoost against the best of the others: {gaps(table)}.\n")
+        replace_section(DOCS / "noise.md", "noise-large", "\n".join(text))

@@ -88,3 +88,14 @@ RIVALS: dict[str, Callable[[int], Any]] = {
     "WeightBoost": lambda seed: sb.WeightBoostClassifier(n_jobs=1, random_state=seed),
     "DMCBoost": lambda seed: sb.DMCBoostClassifier(n_jobs=1, random_state=seed),
 }
+
+LARGE_RIVALS = (  # those that mostly take less than two minutes for a large table
+    *("SteadyBoost", "LightGBM", "LightGBM stopped", "XGBoost", "HistGradientBoosting"),
+    *("RandomForest", "RandomForest leaf 5", "ExtraTrees", "cleanlab LightGBM"),
+)
+LONGER = {"cleanlab LightGBM": ("mnist",)}  # sets that take some of them longer
+
+
+def is_slow(method: str, name: str) -> bool:
+    """Whether a fit to a large table takes more than two minutes."""
+    return name in LONGER.get(method, ())

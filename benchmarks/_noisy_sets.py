@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from steadyboost.lab.datasets import load
+from steadyboost.lab.datasets import load, make_poker
 from steadyboost.noise import corrupt
 
 SETS = (
@@ -20,7 +20,16 @@ NOISE = (
     ("pair", 0.3),
     ("feature_dependent", 0.2),
 )
+LARGE = {  # options of a run with large tables: more than 10,000 rows, where some stand for all
+    "sets": ("covertype", "krkopt", "letter", "mnist", "nursery", "poker"),
+    "noise": (("symmetric", 0.2), ("pair", 0.3)),
+    "seeds": 1,
+    "rows": 30_000,
+    "share": 0.8,
+}
+N_HANDS = 40_000  # of poker
 HUMAN = ("majority", "one_annotator")  # labels of sentiment_crowd that people gave
+SHARE = 0.6  # of the rows, to learn from
 MAX_TEST = 5000
 N_TOPICS = 100  # columns that text is reduced to
 
@@ -49,16 +58,19 @@ def _numbers(frame: pd.DataFrame) -> np.ndarray:
 
 @cache
 def _clean(name: str) -> tuple[np.ndarray, np.ndarray]:
-    X, labels = load(name)
+    X, labels = make_poker(N_HANDS, random_state=0) if name == "poker" else load(name)
     y = np.unique(np.asarray(labels), return_inverse=True)[1]
     common = np.flatnonzero(np.bincount(y)[y] >= 10)  # a class must fit in every part
     return _numbers(pd.DataFrame(X))[common], np.unique(y[common], return_inverse=True)[1]
 
 
-def problem(name: str, kind: str, rate: float, seed: int, n_rows: int) -> Problem:
-    """60 % of the rows, at most ``n_rows``, to learn from; 40 %, at most 5,000, to test on."""
+def problem(
+    name: str, kind: str, rate: float, seed: int, n_rows: int, share: float = SHARE
+) -> Problem:
+    """A share of the rows, at most ``n_rows``, to learn from; of others, 5,000, to test on."""
     X, y = _clean(name)
-    n_train, n_test = min(n_rows, round(0.6 * len(y))), min(MAX_TEST, round(0.4 * len(y)))
+    n_train = min(n_rows, round(share * len(y)))
+    n_test = min(MAX_TEST, round((1 - share) * len(y)))
     train, test = train_test_split(
         np.arange(len(y)), train_size=n_train, test_size=n_test, random_state=seed, stratify=y
     )

@@ -2,8 +2,8 @@
 
 Every method sees the same splits and the same wrong labels; nothing is tuned on test rows. A result
 is kept in the cache as soon as it is there, so that a run can be stopped and taken up again;
-``--fresh METHOD`` computes a method anew. ``--write-docs`` renews the tables and pictures of
-docs/noise.md.
+``--fresh METHOD`` computes a method anew. ``--large`` takes sets with more than 10,000 training
+rows, and up to 30,000 of them. ``--write-docs`` renews the tables and pictures of docs/noise.md.
 """
 
 import argparse
@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from _noisy_rivals import RIVALS
-from _noisy_sets import HUMAN, NOISE, SETS, Problem, human_problem, problem
+from _noisy_rivals import LARGE_RIVALS, RIVALS, is_slow
+from _noisy_sets import HUMAN, LARGE, NOISE, SETS, SHARE, Problem, human_problem, problem
 from joblib import Parallel, delayed
 from sklearn.metrics import log_loss
 
@@ -30,10 +30,15 @@ def options() -> argparse.Namespace:
     parser.add_argument("--methods", nargs="+", default=list(RIVALS), choices=list(RIVALS))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--rows", type=int, default=2000, help="training rows at the most")
+    parser.add_argument("--large", action="store_true", help="sets and noise of large tables")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--cache", type=Path, default=Path.home() / ".cache/steadyboost/noise")
     parser.add_argument("--fresh", nargs="*", default=[], help="methods to compute anew")
     parser.add_argument("--write-docs", action="store_true")
+    parser.set_defaults(share=SHARE, noise=NOISE)
+    if parser.parse_args().large:
+        parser.set_defaults(**LARGE, methods=LARGE_RIVALS)
+        parser.set_defaults(cache=parser.get_default("cache") / "large")
     return parser.parse_args()
 
 
@@ -43,15 +48,16 @@ def tasks(wanted: argparse.Namespace) -> list[Task]:
     for seed in range(wanted.seeds):
         for name in wanted.sets:
             human = name == "sentiment_crowd"
-            kinds = [("human", labels) for labels in HUMAN] if human else NOISE
-            made += [(name, *kind, seed, method) for kind in kinds for method in wanted.methods]
+            kinds = [("human", labels) for labels in HUMAN] if human else wanted.noise
+            methods = [m for m in wanted.methods if not (wanted.large and is_slow(m, name))]
+            made += [(name, *kind, seed, method) for kind in kinds for method in methods]
     return made
 
 
-def pose(name: str, kind: str, rate: Any, seed: int, n_rows: int) -> Problem:
+def pose(name: str, kind: str, rate: Any, seed: int, n_rows: int, share: float) -> Problem:
     if kind == "human":
         return human_problem(rate, seed, Path(os.environ["STEADYBOOST_DATA"]))
-    return problem(name, kind, rate, seed, n_rows)
+    return problem(name, kind, rate, seed, n_rows, share)
 
 
 def calibration_error(proba: np.ndarray, y: np.ndarray, n_bins: int = 15) -> float:
@@ -62,10 +68,10 @@ def calibration_error(proba: np.ndarray, y: np.ndarray, n_bins: int = 15) -> flo
     return float(np.abs(gap).sum() / len(y))
 
 
-def measure(task: Task, n_rows: int) -> dict[str, Any]:
+def measure(task: Task, n_rows: int, share: float) -> dict[str, Any]:
     """Fit one method to one problem."""
     *where, method = task
-    posed = pose(*where, n_rows)
+    posed = pose(*where, n_rows, share)
     model = RIVALS[method](posed_seed := where[3])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -95,7 +101,7 @@ def kept(task: Task, wanted: argparse.Namespace) -> dict[str, Any]:
     path = wanted.cache / f"{key}.json"
     if path.exists() and task[-1] not in wanted.fresh:
         return json.loads(path.read_text())
-    result = measure(task, wanted.rows)
+    result = measure(task, wanted.rows, wanted.share)
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(f".{os.getpid()}.tmp")
     partial.write_text(json.dumps(result))
@@ -107,9 +113,9 @@ def main() -> None:
     wanted = options()
     work = Parallel(n_jobs=wanted.jobs, verbose=1, batch_size=1)
     results = work(delayed(kept)(task, wanted) for task in tasks(wanted))
-    from _noisy_report import report
+    from _noisy_report import report, report_large
 
-    report(results, wanted.write_docs)
+    (report_large if wanted.large else report)(results, wanted.write_docs)
 
 
 if __name__ == "__main__":

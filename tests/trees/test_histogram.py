@@ -146,6 +146,8 @@ def test_totals_are_the_sums_of_rows(criterion):
 def test_rows_without_weight_are_not_counted():
     labels, weights = np.zeros(4, dtype=np.int32), np.array([1.0, 0, 2, 0])
     by_label = FixedPointSums.of_labels(labels, weights, 2).arrays(counting=True)
-    by_channel = FixedPointSums.of_channels(np.column_stack([-weights, weights])).arrays(counting=True)
+    by_channel = FixedPointSums.of_channels(np.column_stack([-weights, weights])).arrays(
+        counting=True
+    )
     for arrays in (by_label, by_channel):
         np.testing.assert_array_equal(arrays[-2], [1, 0, 1, 0])

@@ -67,7 +67,9 @@ def test_threads_and_stretches_do_not_matter(growth, monkeypatch):
     monkeypatch.setattr(module, "MANY_CELLS", 1_000)
     for n_threads in (1, 3):
         with Workers(n_threads) as workers:
-            grown, said = grow_weighted_trees(binned, labels, weights, growth, n_threads, workers.run)
+            grown, said = grow_weighted_trees(
+                binned, labels, weights, growth, n_threads, workers.run
+            )
         assert_same_trees([tree for tree, _ in grown], [tree for tree, _ in alone])
         np.testing.assert_array_equal(said, votes)
 

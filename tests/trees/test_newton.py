@@ -55,7 +55,9 @@ def test_they_are_the_trees_of_the_general_growth(growth, kinds):
     binned, gradients, curvatures = case(kinds)
     trees = grow_newton_trees(binned, gradients, curvatures, all_rows(binned), None, growth)
     for tree, g, h in zip(trees, gradients.T, curvatures.T, strict=True):
-        other, leaves = grow_tree(binned, FixedPointSums.of_channels(np.column_stack([g, h])), growth)
+        other, leaves = grow_tree(
+            binned, FixedPointSums.of_channels(np.column_stack([g, h])), growth
+        )
         assert len(tree.feature) > 1
         assert_same_splits(tree, other)
         np.testing.assert_allclose(tree.gain, other.gain, rtol=0, atol=1e-10)
@@ -104,7 +106,9 @@ def test_sparse_and_dense_tables_give_the_same_trees():
     rows, grown = np.arange(0, 150, 2, dtype=np.int32), []
     for table in (X, csr_array(X)):
         binned = Binner.learn(table, np.zeros(7, dtype=bool)).bin(table)
-        grown.append(grow_newton_trees(binned, gradients, curvatures, rows, np.arange(6), GROWTHS[0]))
+        grown.append(
+            grow_newton_trees(binned, gradients, curvatures, rows, np.arange(6), GROWTHS[0])
+        )
     for tree, other in zip(*grown, strict=True):
         assert_same_splits(tree, other)
         np.testing.assert_array_equal(tree.value, other.value)

@@ -91,7 +91,10 @@ def test_a_part_does_not_take_the_histogram_of_all(params):
     rng, binned, labels = made_up(2)
     weights = rng.dirichlet(np.ones(500))
     kept = RootHistogramCache(binned).set(labels, weights, N_LABELS, space=ScratchArrays(), **KNOWN)
-    new, growth = FixedPointSums.of_labels(labels, weights, N_LABELS, **KNOWN), TreeParams(max_depth=2)
+    new, growth = (
+        FixedPointSums.of_labels(labels, weights, N_LABELS, **KNOWN),
+        TreeParams(max_depth=2),
+    )
     assert_identical(
         grow_tree(binned, kept, growth, **params)[0], grow_tree(binned, new, growth, **params)[0]
     )

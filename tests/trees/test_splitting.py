@@ -228,7 +228,9 @@ def test_an_impure_node_may_split_without_gain(criterion):
 @pytest.mark.parametrize("criterion", ["edge", "newton"])
 def test_sums_that_do_not_gain_do_not_split(criterion):
     channels = np.column_stack([np.full(6, 0.25), np.ones(6)])
-    assert Found([column(range(6))], FixedPointSums.of_channels(channels), criterion).gain == -np.inf
+    assert (
+        Found([column(range(6))], FixedPointSums.of_channels(channels), criterion).gain == -np.inf
+    )
 
 
 def test_gains_are_the_decrease_of_impurity():

@@ -232,7 +232,6 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             self._encoder.is_categorical,
             weights,
             self.max_bins,
-            np.random.default_rng(self._seed),
             workers.run,
         )
 

@@ -150,8 +150,8 @@ class Boosting:
         """Bring the scores up to the stages that are there already (warm start, resume)."""
         for t, stage in enumerate(self.stages):
             if self.booster.has_memory:
-                for problem in self.problems:
-                    self.booster.question(problem, self.round(t))
+                for p, problem in enumerate(self.problems):
+                    self.booster.question(problem, self.round_of(self.round(t), p))
                 self.remember(stage)
             for rows in filter(None, (self.rows, self.validation)):
                 votes = stage.answer.votes(rows.data)
@@ -168,6 +168,10 @@ class Boosting:
     def round(self, t: int) -> Round:
         return Round(t, self.seeds[t])
 
+    def round_of(self, round_: Round, p: int) -> Round:
+        """The round of a problem: its own, where there are several."""
+        return round_.of(p) if len(self.problems) > 1 else round_
+
     def one_round(self) -> bool:
         """One round; whether it must be the last."""
         round_ = self.round(len(self.stages))
@@ -177,8 +181,7 @@ class Boosting:
         """A round of each problem that is not over; whether none is left."""
         self.last_votes = None  # whoever wanted the scores has asked: there is room for the next
         n_problems, left = len(self.problems), self.open_problems()
-        rounds = [round_.of(p) for p in left] if n_problems > 1 else [round_]
-        pairs = [(self.problems[p], own) for p, own in zip(left, rounds, strict=True)]
+        pairs = [(self.problems[p], self.round_of(round_, p)) for p in left]
         asked = self.rows.workers.side_by_side(lambda pair: self.ask(*pair), pairs)
         self.questions = [one.question for one in asked]
         parts: list[Stage | None] = [None] * n_problems

@@ -32,14 +32,14 @@ class Binner:
         categorical: np.ndarray,
         weights: np.ndarray | None = None,
         max_bins: int = MAX_BINS,
-        rng: np.random.Generator | None = None,
         run: Run = one_by_one,
     ) -> "Binner":
+        """Many rows are sampled: the same for any seed, so that equal tables have equal bins."""
         n, n_features = X.shape
         sample, run = None, _if_large(X, run)
         if n > SAMPLE_ROWS:
-            rng = np.random.default_rng(0) if rng is None else rng
-            sample = np.sort(rng.choice(n, SAMPLE_ROWS, replace=False, shuffle=False))
+            drawn = np.random.default_rng(0).choice(n, SAMPLE_ROWS, replace=False, shuffle=False)
+            sample = np.sort(drawn)
         if issparse(X):
             table = compress(X)
             found = find_sparse_cuts(table, weights, max_bins, sample, run)

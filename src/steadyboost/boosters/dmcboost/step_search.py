@@ -44,7 +44,7 @@ class _Search:
         self.run, self.problem = run, problem
         self.pieces = run(lambda at: (lines_of(at), weights[at]), stretches)
 
-    def _gather(self, sort: Callable[..., tuple]) -> tuple[Lines, list[float]]:
+    def _gather(self, sort: Callable[..., tuple]) -> tuple[Lines, tuple[float, ...]]:
         """The rows that a kernel keeps of each stretch, and its sums over the others."""
 
         def keep(piece: tuple[Lines, np.ndarray]) -> tuple[list[np.ndarray], list[float]]:
@@ -54,7 +54,7 @@ class _Search:
 
         found = self.run(keep, self.pieces)
         work = tuple(np.concatenate([kept[k] for kept, _ in found]) for k in range(4))
-        return work, np.sum([sums for _, sums in found], axis=0).tolist()
+        return work, tuple(np.sum([sums for _, sums in found], axis=0).tolist())
 
     def look(self, step: float, near: tuple[float, float]) -> tuple[float, bool]:
         """The threshold at a step, which may be between two values, and whether the mean rises."""
