@@ -14,7 +14,7 @@ from steadyboost.boosters.steadyboost.noise_model import fit_noise_model, some_r
 from steadyboost.ensemble import exp_score_cache as raised
 from steadyboost.ensemble.exp_score_cache import CHUNK, RaisedScores
 from steadyboost.ensemble.rounds import AT_ONCE, LARGEST, Seeds
-from steadyboost.ensemble.scores import PART, add_votes, follow_votes
+from steadyboost.ensemble.scores import add_votes
 
 
 def test_seeds_are_the_same_in_any_order():
@@ -121,16 +121,6 @@ def test_raised_scores_are_raised_anew_before_they_drift_too_far(monkeypatch):
     assert drifts == (0.0, pytest.approx(0.8), pytest.approx(1.9))
     np.testing.assert_allclose(values[0], values[2], rtol=1e-12)
     np.testing.assert_allclose(values[1], values[2], rtol=1e-12)
-
-
-@pytest.mark.parametrize("n", [PART - 1, PART, PART + 1, 3 * PART + 5])
-def test_weights_of_any_number_of_rows_follow_their_votes(n):
-    rng = np.random.default_rng(n)
-    weights, y = rng.random(n), rng.integers(3, size=n).astype(np.int32)
-    votes = rng.integers(3, size=n).astype(np.int32)
-    expected = weights * np.where(votes == y, 0.5, 1.5)
-    follow_votes((0.5, 1.5), votes, y, weights)
-    np.testing.assert_array_equal(weights, expected)
 
 
 @pytest.mark.parametrize("n", [MASS_ROWS - 1, MASS_ROWS + 1, 2 * MASS_ROWS + 3])

@@ -29,7 +29,7 @@ def test_a_replay_asks_in_the_rounds_of_training(k):
 @pytest.mark.parametrize("n_sampled", [100, 10**6])
 def test_a_run_without_a_seed_goes_on_with_bins_of_a_sample(n_sampled, tmp_path, monkeypatch):
     """Bins do not depend on the seed, which is known only after the file has been read."""
-    monkeypatch.setattr("steadyboost.preprocessing.encoder.SAMPLE_ROWS", n_sampled)
+    monkeypatch.setattr("steadyboost.preprocessing.binner.SAMPLE_ROWS", n_sampled)
     X, y = problem()
     kept = {"callbacks": [Checkpoint(tmp_path / "run.sb")], "max_bins": 8}
     make(SAMMEClassifier, n_estimators=3, random_state=None, **kept).fit(X, y)

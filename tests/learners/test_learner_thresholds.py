@@ -10,8 +10,8 @@ from steadyboost.ensemble.workers import Workers
 from steadyboost.learners import tree as tree_module
 from steadyboost.learners.base import Data, Question
 from steadyboost.learners.tree import weighing
-from steadyboost.preprocessing import encoder as prepare
-from steadyboost.preprocessing.encoder import Binner
+from steadyboost.preprocessing import binner as prepare
+from steadyboost.preprocessing.binner import Binner
 
 
 @pytest.mark.parametrize("size", [1, 7, 299, 300, 301])

@@ -7,7 +7,7 @@ import numpy as np
 from reference import tree as twin
 from sklearn import datasets
 
-from steadyboost.preprocessing.encoder import Binner
+from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees.data.binned import Binned
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.tree import GrownTree, grow_tree

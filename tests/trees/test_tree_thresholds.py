@@ -14,16 +14,6 @@ from steadyboost.trees.growth.tree import grow_tree
 from steadyboost.trees.histograms.fixed_point import FIXED_ROWS, LANES, fix_weights
 from steadyboost.trees.histograms.row_statistics import STRETCH, FixedPointSums, list_rows
 from steadyboost.trees.histograms.small_node import few_rows
-from steadyboost.trees.prediction.apply import TAKEN, take
-
-
-@pytest.mark.parametrize("n", [1, TAKEN - 1, TAKEN, TAKEN + 1, 2 * TAKEN + 5])
-def test_any_number_of_values_is_taken(n):
-    rng = np.random.default_rng(n)
-    values, places = rng.integers(100, size=30).astype(np.int32), rng.integers(30, size=n)
-    out = np.empty(n, dtype=np.int32)
-    take(values, places.astype(np.int32), out)
-    np.testing.assert_array_equal(out, values[places])
 
 
 @pytest.mark.parametrize("n", [3, STRETCH, STRETCH + 1])
