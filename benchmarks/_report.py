@@ -16,7 +16,8 @@ START_LABELS = {
     "import steadyboost": "`import steadyboost`",
     "import SAMMEClassifier": "`from steadyboost import SAMMEClassifier`, scikit-learn included",
     "import scikit-learn's AdaBoost": "`from sklearn.ensemble import AdaBoostClassifier`",
-    "compile": "first fit ever: compilation",
+    "compile": "first SAMME fit ever: compilation, processor time",
+    "compile SteadyBoost": "first SteadyBoost fit ever: compilation, processor time",
     "first fit of a process": "first fit of any later process, 500 rows",
     "later fit": "next fit of the same process, 500 rows",
 }

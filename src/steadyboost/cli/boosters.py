@@ -39,9 +39,14 @@ def complete_booster(incomplete: str) -> list[str]:
     return [name for name in written if name.startswith(incomplete)]
 
 
+def full_name(name: str, option: str = "--booster") -> str:
+    """The class of a booster by a part of its name: ``msmooth`` is ``MSmoothBoostClassifier``."""
+    return _find(option, name, booster_names())
+
+
 def find_booster(name: str) -> type:
-    """A booster by its class or a part of that: ``MSmoothBoostClassifier``, ``msmooth``."""
-    return getattr(steadyboost, _find("--booster", name, booster_names()))
+    """A booster by its class or a part of that."""
+    return getattr(steadyboost, full_name(name))
 
 
 def find_learner(name: str) -> Any:

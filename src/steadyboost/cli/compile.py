@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from steadyboost.cli.boosters import booster_names, complete_booster, find_booster
+from steadyboost.cli.boosters import booster_names, complete_booster, full_name
 from steadyboost.cli.printing import console
 
 N_ROWS = 200
@@ -41,8 +41,8 @@ def compile(
     Numeric tables, with two classes and with more, and tables with categories and missing values;
     on one thread and on several.
     """
-    names = [find_booster(name).__name__ for name in boosters or booster_names()]
-    if cache is not None:
+    names = [full_name(name, "boosters") for name in boosters or booster_names()]
+    if cache is not None:  # before numba is imported, which reads the variable then
         cache.mkdir(parents=True, exist_ok=True)
         os.environ["NUMBA_CACHE_DIR"] = str(cache.resolve())
     _round_times()
