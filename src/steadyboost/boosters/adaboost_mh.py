@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from steadyboost.boosters.families.labelwise import Found, LabelwiseClassifier, indicator
 from steadyboost.ensemble.loop import Boosting, Round
@@ -11,6 +10,7 @@ from steadyboost.ensemble.scores import ROUNDING, log_odds, one_against_all, sig
 from steadyboost.ensemble.training_state import Block, Rows, scale_of
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.tree import Tree
+from steadyboost.parameters import StrOptions
 from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.jit import kernel
 

@@ -3,10 +3,10 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from steadyboost.boosters.families.output_codes import CLIP, OutputCodeClassifier
 from steadyboost.learners.base import Question
+from steadyboost.parameters import StrOptions
 
 
 class AdaBoostOCClassifier(OutputCodeClassifier):

@@ -3,7 +3,6 @@
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from steadyboost.boosters.families.output_codes import CLIP
 from steadyboost.ensemble.codes.codes import (
@@ -19,6 +18,7 @@ from steadyboost.ensemble.loop import Boosting, Round
 from steadyboost.ensemble.scores import log_odds, softmax
 from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Learner, Question
+from steadyboost.parameters import StrOptions
 
 CODES = {"balanced": balanced_code, "dense": dense_random_code, "bch": bch_like_code}
 

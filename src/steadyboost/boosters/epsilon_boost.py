@@ -4,11 +4,11 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 
 from steadyboost.boosters.families.binary import BinaryBoostingClassifier, against
 from steadyboost.ensemble.scores import ROUNDING
 from steadyboost.learners.base import Question
+from steadyboost.parameters import Interval
 
 
 class EpsilonBoostClassifier(BinaryBoostingClassifier):

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from steadyboost.boosters.families.output_codes import CLIP
 from steadyboost.boosters.families.pairs import Pairs
@@ -13,6 +12,7 @@ from steadyboost.ensemble.loop import Round
 from steadyboost.ensemble.scores import ROUNDING, log_odds, softmax
 from steadyboost.ensemble.training_state import Block, Rows
 from steadyboost.learners.base import Question
+from steadyboost.parameters import StrOptions
 from steadyboost.trees.jit import kernel
 
 LARGEST_STEP = -float(np.log(CLIP)) / 2  # up to which the least risk is sought

@@ -4,7 +4,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.boosters.families.output_codes import CLIP, OutputCodeClassifier
 from steadyboost.boosters.families.pairs import Damping
@@ -12,6 +11,7 @@ from steadyboost.ensemble.scores import log_one_plus_exp
 from steadyboost.ensemble.training_state import Rows
 from steadyboost.ensemble.tuning import race
 from steadyboost.learners.base import Learner, Question
+from steadyboost.parameters import Interval, StrOptions
 
 GRID = tuple(k / 10 for k in range(11))
 

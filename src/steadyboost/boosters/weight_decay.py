@@ -5,13 +5,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
-from sklearn.utils._param_validation import Interval
 
 from steadyboost.boosters.families.binary import BinaryBoostingClassifier, against
 from steadyboost.ensemble.scores import PERFECT, ROUNDING, log_odds
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import Block, Rows, scale_of
 from steadyboost.learners.base import Question
+from steadyboost.parameters import Interval
 from steadyboost.trees.jit import kernel
 
 LARGEST_STEP, N_STRETCHES = 5.0, 50

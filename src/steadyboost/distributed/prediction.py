@@ -8,9 +8,10 @@ import dask
 import dask.array as da
 import numpy as np
 import pandas as pd
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from steadyboost.distributed.partitions import delayed_partitions, empty_like
+from steadyboost.ensemble.validation import n_rows
 
 
 def lazily(model: Any, method: str, X: Any, *arguments: Any, **options: Any) -> da.Array:
@@ -54,4 +55,4 @@ def predicted(
     model: Any, method: str, empty: np.ndarray, arguments: tuple, options: dict[str, Any], X: Any
 ) -> np.ndarray:
     """The predictions of one partition."""
-    return getattr(model, method)(X, *arguments, **options) if _num_samples(X) else empty
+    return getattr(model, method)(X, *arguments, **options) if n_rows(X) else empty

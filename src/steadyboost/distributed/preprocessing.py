@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import compute_class_weight
-from sklearn.utils.validation import _check_sample_weight, _num_samples
 
 from steadyboost.distributed.quantile_sketch import QuantileSketch
 from steadyboost.ensemble.validation import (
     Sample,
+    as_weights,
     check_class_weights,
     check_labels,
     check_table,
+    n_rows,
     take_rows,
     without_weightless,
 )
@@ -47,21 +48,19 @@ class LabelCounts(NamedTuple):
 
 def sample_of(booster: "BoostingClassifier", number: int, y: Any, weights: Any) -> Sample:
     """The labels of a partition, checked, with weights; row indices stand in for the rows."""
-    n = _num_samples(y)
+    n = n_rows(y)
     rows = np.arange(n)
     if n == 0:
         return Sample(rows, np.asarray(y), None)
     labels = check_labels(y, rows, booster.takes_label_sets)
     if weights is None:
         return Sample(rows, labels, None)
-    if _num_samples(weights) != n:
+    if n_rows(weights) != n:
         raise ValueError(
-            f"sample_weight has {_num_samples(weights)} rows in partition {number}, but y has {n}."
+            f"sample_weight has {n_rows(weights)} rows in partition {number}, but y has {n}."
         )
     one_more = np.append(weights, 1.0)  # a partition alone may have no weight at all
-    known = _check_sample_weight(
-        one_more, np.empty((n + 1, 1)), dtype=np.float64, ensure_non_negative=True
-    )
+    known = as_weights(one_more, n + 1)
     return without_weightless(Sample(rows, labels, known[:-1]))
 
 
@@ -138,9 +137,9 @@ class RowSelection:
     ) -> Sample:
         """Rows to train on, or those that are held out: checked, all of positive weight."""
         X, y, weights, costs = part
-        if _num_samples(X) != _num_samples(y):
+        if n_rows(X) != n_rows(y):
             raise ValueError(
-                f"X has {_num_samples(X)} rows in partition {number}, but y has {_num_samples(y)}."
+                f"X has {n_rows(X)} rows in partition {number}, but y has {n_rows(y)}."
             )
         kept = sample_of(booster, number, y, weights)
         if self.held is not None:
@@ -161,7 +160,7 @@ class RowSelection:
 
 def rows_of(X: Any, rows: np.ndarray) -> Any:
     """Some rows of an array, a sparse matrix or a data frame; the same object if it is all."""
-    return X if len(rows) == _num_samples(X) else take_rows(rows, X)[0]
+    return X if len(rows) == n_rows(X) else take_rows(rows, X)[0]
 
 
 class ColumnSummary(NamedTuple):

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, get_tags
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from steadyboost.ensemble.callbacks import Callback, default_callbacks
 from steadyboost.ensemble.collections import distributed_package, is_dask
@@ -37,6 +36,7 @@ from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Learner
 from steadyboost.learners.foreign import ForeignLearner
 from steadyboost.learners.tree import Tree
+from steadyboost.parameters import HasMethods, Interval, StrOptions
 from steadyboost.preprocessing.binner import Binner
 from steadyboost.preprocessing.encoder import Encoder, categorical_mask
 

@@ -6,12 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.model_selection import train_test_split
-from sklearn.utils import _safe_indexing, check_random_state, compute_sample_weight, get_tags
+from sklearn.utils import check_array, check_random_state, compute_sample_weight, get_tags
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
-    _check_sample_weight,
-    _num_samples,
     check_consistent_length,
+    check_non_negative,
     column_or_1d,
     validate_data,
 )
@@ -52,7 +51,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
             estimator, X, reset=reset, accept_sparse=("csr", "csc"), ensure_all_finite=finite
         )
     validate_data(estimator, X, reset=reset, skip_check_array=True)
-    if _num_samples(X) == 0:
+    if n_rows(X) == 0:
         raise ValueError("X has 0 rows (shape=(0, ...)), while a minimum of 1 is required.")
     return X
 
@@ -73,13 +72,30 @@ def check_labels(y: Any, X: Any, several: bool = False) -> np.ndarray:
     return y
 
 
+def n_rows(X: Any) -> int:
+    """Rows of an array, a data frame, a sparse matrix or a list."""
+    return X.shape[0] if getattr(X, "shape", None) else len(X)
+
+
+def as_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """Finite, non-negative weights of so many rows."""
+    weights = check_array(
+        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+    )
+    if weights.shape != (n,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}, but there are {n} rows; pass one weight for "
+            "each row."
+        )
+    check_non_negative(weights, "`sample_weight`")
+    return weights
+
+
 def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
     """Non-negative float weights, at least one of them positive; None where all are equal."""
     if sample_weight is None:
         return None
-    weights = _check_sample_weight(
-        sample_weight, np.empty((_num_samples(X), 1)), dtype=np.float64, ensure_non_negative=True
-    )
+    weights = as_weights(sample_weight, n_rows(X))
     if not weights.any():
         raise ValueError(
             "sample_weight is zero for every row; give at least one a positive weight."
@@ -114,7 +130,12 @@ def check_class_weights(class_weight: Any, by_class: np.ndarray) -> None:
 
 def take_rows(rows: np.ndarray, *arrays: Any) -> list[Any]:
     """The listed rows of each array or data frame; None stays None."""
-    return [None if array is None else _safe_indexing(array, rows) for array in arrays]
+
+    def taken(array: Any) -> Any:
+        frame = None if array is None else as_frame(array)
+        return frame[rows].to_native() if frame is not None else array[rows]
+
+    return [None if array is None else taken(array) for array in arrays]
 
 
 def without_weightless(sample: Sample) -> Sample:

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval
 
 from steadyboost.learners.base import Data, Question, Threads
+from steadyboost.parameters import Interval
 from steadyboost.preprocessing.sparse import compress, dense_blocks
 from steadyboost.trees.c45.fit import grow_c45, presort
 from steadyboost.trees.c45.sparse_cases import SparseCases

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval
 
 from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.tree_answer import TreeAnswer, answer_by
+from steadyboost.parameters import Interval
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
 from steadyboost.trees.rules.decision_rule import Evidence, grow_rule
 

@@ -6,11 +6,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.pieces import sample, sum_all
 from steadyboost.learners.tree_answer import TreeAnswer, answer_by
+from steadyboost.parameters import Interval, StrOptions
 from steadyboost.trees.data.binned import Binned
 from steadyboost.trees.growth.batched import grow_weighted_trees
 from steadyboost.trees.growth.params import TreeParams

@@ -9,11 +9,11 @@ from scipy.sparse import csr_matrix, issparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags, gen_batches
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
+from steadyboost.parameters import Interval, StrOptions
 from steadyboost.text.counts import presence
 
 _SCORES_AT_ONCE = 2**22  # so that very many terms and categories need no huge matrix

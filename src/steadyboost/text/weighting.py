@@ -8,9 +8,9 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
+from steadyboost.parameters import Interval, StrOptions
 from steadyboost.text.counts import presence
 
 _FLOATS = (np.float64, np.float32)

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from steadyboost.boosters.dmcboost.phases import Direct, DirectSearch, best_round
@@ -18,6 +17,7 @@ from steadyboost.ensemble.scores import own_score
 from steadyboost.ensemble.training_state import Rows
 from steadyboost.ensemble.validation import check_labels
 from steadyboost.learners.base import Learner
+from steadyboost.parameters import Interval, StrOptions
 from steadyboost.trees.growth.params import TreeParams
 
 CANDIDATES = (1 / 20, 1 / 10, 1 / 5, 1 / 4, 1 / 3, 1 / 2)

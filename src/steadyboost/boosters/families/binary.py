@@ -9,7 +9,6 @@ from math import ceil, log2
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import StrOptions
 
 from steadyboost.ensemble.codes.codes import (
     balanced_code,
@@ -24,6 +23,7 @@ from steadyboost.ensemble.scores import add_votes, one_against_all, softmax
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Question
+from steadyboost.parameters import StrOptions
 from steadyboost.trees.jit import kernel
 
 CODES = {"balanced": balanced_code, "dense": dense_random_code, "bch": bch_like_code}

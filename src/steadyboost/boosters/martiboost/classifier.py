@@ -4,7 +4,6 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from steadyboost.boosters.families.binary import SIGNS, BinaryBoostingClassifier
@@ -17,6 +16,7 @@ from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree import Stump
+from steadyboost.parameters import Interval
 
 
 class MartiBoostClassifier(BinaryBoostingClassifier):

@@ -4,7 +4,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 
 from steadyboost.boosters.families.binary import SIGNS
 from steadyboost.boosters.families.labelwise import Found, LabelwiseClassifier
@@ -16,6 +15,7 @@ from steadyboost.ensemble.sklearn_callbacks import with_callbacks
 from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Learner
 from steadyboost.learners.tree import Tree
+from steadyboost.parameters import Interval, RealNotInt, StrOptions
 
 
 class SoftmaxBoostClassifier(LabelwiseClassifier):

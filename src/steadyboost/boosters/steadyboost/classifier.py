@@ -5,7 +5,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.boosters.steadyboost.crossfit import (
     CrossFit,
@@ -24,6 +23,7 @@ from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import Rows
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.many import Answers
+from steadyboost.parameters import Interval, StrOptions
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.tree import GrownTree
 

@@ -4,7 +4,6 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from steadyboost.boosters.families.binary import BinaryBoostingClassifier
 from steadyboost.boosters.weightboost.factors import Exponential, Factor, Given, InversePolynomial
@@ -14,6 +13,7 @@ from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import Block, Rows
 from steadyboost.ensemble.tuning import race
 from steadyboost.learners.base import Learner, Question
+from steadyboost.parameters import Interval, StrOptions
 
 GRID = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
 LEAST_NORMALIZER = 0.5  # else a fresh row, with H = 0, would get a factor of thousands

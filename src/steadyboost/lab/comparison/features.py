@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import _safe_indexing
 
+from steadyboost.ensemble.validation import take_rows
 from steadyboost.preprocessing.encoder import Encoder, as_frame, categorical_mask
 
 
@@ -50,4 +50,4 @@ class Features:
         return np.flatnonzero(self.categorical).tolist()
 
     def rows(self, indices: np.ndarray, as_numbers: bool) -> Any:
-        return self.numbers[indices] if as_numbers else _safe_indexing(self.X, indices)
+        return self.numbers[indices] if as_numbers else take_rows(indices, self.X)[0]
