@@ -33,8 +33,8 @@ print({old} is module is again, module.__spec__.name)
 
 def test_names_and_modules_inside_are_the_same():
     code = """
-from steadyboost.lab.datasets import make_led
-from steadyboost.lab.datasets.breiman import make_twonorm
+from steadyboost.datasets import make_led
+from steadyboost.datasets.breiman import make_twonorm
 from steadyboost.lab.datasets import breiman
 print(make_led is breiman.make_led, make_twonorm is breiman.make_twonorm)
 """
@@ -53,4 +53,4 @@ def test_what_never_was_is_still_not_found():
     with pytest.raises(ModuleNotFoundError, match=r"No module named 'steadyboost\.data'"):
         __import__("steadyboost.data")
     with pytest.raises(ModuleNotFoundError, match=r"steadyboost\.lab\.datasets\.nothing"):
-        __import__("steadyboost.lab.datasets.nothing")
+        __import__("steadyboost.datasets.nothing")

@@ -8,12 +8,12 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 MOVED = {
-    "steadyboost.lab.comparison": "steadyboost.lab.comparison",
-    "steadyboost.lab.datasets": "steadyboost.lab.datasets",
-    "steadyboost.lab.demo": "steadyboost.lab.demo",
-    "steadyboost.lab.experiments": "steadyboost.lab.experiments",
-    "steadyboost.lab.reports": "steadyboost.lab.reports",
-    "steadyboost.io": "steadyboost.io",
+    "steadyboost.comparison": "steadyboost.lab.comparison",
+    "steadyboost.datasets": "steadyboost.lab.datasets",
+    "steadyboost.demo": "steadyboost.lab.demo",
+    "steadyboost.experiments": "steadyboost.lab.experiments",
+    "steadyboost.reports": "steadyboost.lab.reports",
+    "steadyboost.tables": "steadyboost.io",
 }
 
 
