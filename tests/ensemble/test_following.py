@@ -7,7 +7,7 @@ from sklearn.datasets import load_wine
 from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.callbacks import Callback
 from steadyboost.ensemble import training_state as module
-from steadyboost.ensemble.scores import add_votes, follow_votes, own_score
+from steadyboost.ensemble.scores import add_votes, multiply_weights, own_score
 from steadyboost.ensemble.workers import Workers
 
 X, Y = load_wine(return_X_y=True)
@@ -79,7 +79,7 @@ def test_weights_are_multiplied_by_one_of_two_factors():
     for _ in range(20):
         votes, step = rng.integers(4, size=1000).astype(np.int32), rng.normal()
         add_votes(scores, votes, np.ones(4), step)
-        follow_votes((np.exp(-step), 1.0), votes, y, weights)
+        multiply_weights(np.exp(-step), 1.0, votes, y, weights)
     np.testing.assert_allclose(weights, np.exp(-own_score(scores, y)), rtol=1e-13)
 
 

@@ -107,7 +107,9 @@ def test_rows_with_new_gaps_can_be_learnt_from(feature):
     binner = Binner.learn(X, np.zeros(4, dtype=bool))
     X[:30, feature] = NAN
     binned, weights = binner.bin(X), np.ones(60)
-    tree, leaf = grow_tree(binned, FixedPointSums.of_labels(labels, weights, 2), TreeParams(max_depth=3))
+    tree, leaf = grow_tree(
+        binned, FixedPointSums.of_labels(labels, weights, 2), TreeParams(max_depth=3)
+    )
     by_leaf = np.zeros_like(tree.value)
     np.add.at(by_leaf, (leaf, labels), 1 / 60)
     np.testing.assert_allclose(tree.value[tree.is_leaf], by_leaf[tree.is_leaf], atol=1e-12)

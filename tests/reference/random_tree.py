@@ -10,7 +10,9 @@ def rows_of_nodes(tree, bins, rows):
     for node in range(len(tree.feature)):
         if tree.is_leaf[node]:
             continue
-        left = np.isin(bins[inside[node], tree.feature[node]], sorted(bins_in(tree.left_bitset[node])))
+        left = np.isin(
+            bins[inside[node], tree.feature[node]], sorted(bins_in(tree.left_bitset[node]))
+        )
         for child, side in zip(tree.children[node], (left, ~left), strict=True):
             inside[int(child)] = inside[node][side]
     return inside

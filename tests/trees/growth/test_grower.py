@@ -1,7 +1,5 @@
 """Whole trees against the slow twin, and what must hold for every tree."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,9 +23,10 @@ from reference.tree_cases import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from steadyboost.preprocessing.encoder import Binner, Encoder, categorical_mask
+from steadyboost.preprocessing.binner import Binner
+from steadyboost.preprocessing.encoder import Encoder, categorical_mask
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import grow_tree, grow_trees
+from steadyboost.trees.growth.tree import grow_tree
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 CLASS = ("gini", "entropy", "error")
@@ -91,7 +90,9 @@ def test_a_stump_is_as_good_as_scikit_learns(name, criterion):
     theirs = DecisionTreeClassifier(max_depth=1, criterion=criterion, random_state=0)
     theirs = theirs.fit(X, labels, sample_weight=weights).tree_
     tree, _ = grow_tree(
-        binned, FixedPointSums.of_labels(labels, weights, n_labels), TreeParams(criterion, max_depth=1)
+        binned,
+        FixedPointSums.of_labels(labels, weights, n_labels),
+        TreeParams(criterion, max_depth=1),
     )
     shares = theirs.weighted_n_node_samples / weights.sum()
     gain = theirs.impurity[0] - shares[1:] @ theirs.impurity[1:]
@@ -154,7 +155,9 @@ def test_any_integer_channels_give_the_twins_tree(criterion, data):
     channels[0, -1] += up_to_power_of_two(np.abs(channels).ravel()).sum() - np.abs(channels).sum()
     shares = channels / np.abs(channels).sum()
     growth = data.draw(growths(criterion))
-    tree, leaf = check_growth(columns, FixedPointSums.of_channels(channels), shares, growth, tolerance=0)
+    tree, leaf = check_growth(
+        columns, FixedPointSums.of_channels(channels), shares, growth, tolerance=0
+    )
     assert_leaves_hold_the_sums(tree, leaf, shares)
 
 
@@ -165,7 +168,9 @@ def test_l2_is_in_the_units_of_the_channels(l2):
     channels = random_channels(rng, columns, "newton")
     scale = np.abs(channels).sum()
     growth = TreeParams("newton", max_depth=2, l2=l2)
-    check_growth(columns, FixedPointSums.of_channels(channels), channels / scale, growth, scale=scale)
+    check_growth(
+        columns, FixedPointSums.of_channels(channels), channels / scale, growth, scale=scale
+    )
 
 
 @pytest.mark.parametrize("limits", LIMITS)
@@ -192,7 +197,9 @@ def test_a_row_is_in_the_leaf_that_apply_finds(name, limits):
 @pytest.mark.parametrize("name", REAL)
 def test_a_tree_without_limits_knows_every_training_label(name):
     _, binned, labels, n_labels = real(name)
-    tree, leaf = grow_tree(binned, FixedPointSums.of_labels(labels, np.ones(len(labels)), n_labels), TreeParams())
+    tree, leaf = grow_tree(
+        binned, FixedPointSums.of_labels(labels, np.ones(len(labels)), n_labels), TreeParams()
+    )
     np.testing.assert_array_equal(tree.label[leaf], labels)
 
 
@@ -222,7 +229,9 @@ def test_a_leaf_may_have_exactly_the_least_weight(n_rows):
 def test_exclusive_or_is_learnt_through_a_split_without_gain():
     columns = [twin.Column(np.array([0, 0, 1, 1]), 2), twin.Column(np.array([0, 1, 0, 1]), 2)]
     labels = np.array([0, 1, 1, 0], dtype=np.int32)
-    tree, leaf = grow_tree(pack(columns), FixedPointSums.of_labels(labels, np.ones(4), 2), TreeParams())
+    tree, leaf = grow_tree(
+        pack(columns), FixedPointSums.of_labels(labels, np.ones(4), 2), TreeParams()
+    )
     np.testing.assert_array_equal(tree.label[leaf], labels)
     assert tree.gain[0] == 0
 
@@ -231,7 +240,9 @@ def test_exclusive_or_is_learnt_through_a_split_without_gain():
 def test_edges_that_gain_nothing_are_not_split(criterion):
     column = twin.Column(np.arange(8), 8)
     channels = np.column_stack([np.full(8, 0.5), np.ones(8)])
-    tree, leaf = grow_tree(pack([column]), FixedPointSums.of_channels(channels), TreeParams(criterion))
+    tree, leaf = grow_tree(
+        pack([column]), FixedPointSums.of_channels(channels), TreeParams(criterion)
+    )
     assert len(tree.feature) == 1
     assert (leaf == 0).all()
 
@@ -243,7 +254,9 @@ def test_gains_are_never_negative(criterion):
     labels = rng.integers(2, size=300).astype(np.int32)
     for seed in range(20):
         weights = np.random.default_rng(seed).random(300)
-        tree, _ = grow_tree(pack(columns), FixedPointSums.of_labels(labels, weights, 2), TreeParams(criterion))
+        tree, _ = grow_tree(
+            pack(columns), FixedPointSums.of_labels(labels, weights, 2), TreeParams(criterion)
+        )
         assert tree.gain.min() >= 0
 
 
@@ -286,7 +299,9 @@ def test_a_node_whose_halves_are_too_small_is_a_leaf(limit):
 def test_extreme_weights_give_shares_all_the_same(weights):
     column = twin.Column(np.arange(6), 6)
     labels = np.array([0, 0, 1, 1, 1, 0], dtype=np.int32)
-    tree, leaf = grow_tree(pack([column]), FixedPointSums.of_labels(labels, weights, 2), TreeParams())
+    tree, leaf = grow_tree(
+        pack([column]), FixedPointSums.of_labels(labels, weights, 2), TreeParams()
+    )
     expected = [0.5, 0.5] if weights.any() else [0, 0]
     np.testing.assert_allclose(tree.value[0], expected)
     assert tree.is_leaf[leaf].all()
@@ -386,16 +401,3 @@ def test_real_categories_with_gaps_give_the_twins_tree(from_folder, name):
     weights = np.random.default_rng(19).uniform(0.1, 1, len(rows))
     sums = FixedPointSums.of_labels(labels, weights, 2)
     check_growth(columns, sums, twin.label_channels(labels, weights, 2), TreeParams(max_depth=3))
-
-
-def test_many_trees_side_by_side_are_those_grown_one_by_one():
-    rng = np.random.default_rng(0)
-    binned = pack(random_columns(rng, 300))
-    many = [FixedPointSums.of_labels(rng.integers(0, 2, 300), rng.random(300), 2) for _ in range(4)]
-    growth = TreeParams(max_leaf_nodes=12)
-    with ThreadPoolExecutor(2) as pool:
-        together = grow_trees(binned, many, growth, lambda f, items: list(pool.map(f, items)))
-    for (tree, leaves), sums in zip(together, many, strict=True):
-        alone, alone_leaves = grow_tree(binned, sums, growth)
-        assert np.array_equal(tree.value, alone.value)
-        assert np.array_equal(leaves, alone_leaves)

@@ -48,7 +48,9 @@ def test_apply_finds_the_leaf_at_the_end_of_the_walk(criterion, limits):
 def test_apply_finds_the_leaf_in_trees_of_any_number_of_leaves(n_leaves):
     rng = np.random.default_rng(n_leaves)
     kinds = {"numeric": 5, "gappy": 2, "categorical": 2}
-    sums = FixedPointSums.of_labels(rng.integers(2, size=3000).astype(np.int32), rng.random(3000), 2)
+    sums = FixedPointSums.of_labels(
+        rng.integers(2, size=3000).astype(np.int32), rng.random(3000), 2
+    )
     binned, growth = pack(random_columns(rng, 3000, **kinds)), TreeParams(max_leaf_nodes=n_leaves)
     tree, leaf = grow_tree(binned, sums, growth)
     assert tree.is_leaf.sum() == n_leaves
@@ -116,7 +118,9 @@ def test_a_gap_that_training_had_not_follows_the_heavier_side(heavy, leaf_label,
 def test_a_category_that_a_node_had_not_follows_the_heavier_side():
     columns = [Column(np.array([0, 0, 0, 1, 1]), 2), Column(np.array([0, 1, 1, 2, 2]), 3, True)]
     labels = np.array([0, 1, 1, 2, 2], dtype=np.int32)
-    tree, _ = grow_tree(pack(columns), FixedPointSums.of_labels(labels, np.ones(5), 3), TreeParams("error"))
+    tree, _ = grow_tree(
+        pack(columns), FixedPointSums.of_labels(labels, np.ones(5), 3), TreeParams("error")
+    )
     inner = tree.children[0][0] if tree.feature[0] == 0 else None
     assert inner is not None
     assert tree.feature[inner] == 1
