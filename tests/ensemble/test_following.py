@@ -8,7 +8,6 @@ from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.callbacks import Callback
 from steadyboost.ensemble import training_state as module
 from steadyboost.ensemble.scores import add_votes, multiply_weights, own_score
-from steadyboost.ensemble.workers import Workers
 
 X, Y = load_wine(return_X_y=True)
 X = X + np.random.default_rng(0).normal(0, X.std(axis=0), X.shape)  # so that rounds go on
@@ -107,31 +106,6 @@ def test_weights_that_are_multiplied_are_those_of_the_scores(learning_rate, lowe
         expected = np.exp(logs - logs.max())
         np.testing.assert_allclose(weights, expected / expected.sum(), rtol=1e-10)
     assert len(seen) == 40
-
-
-@pytest.mark.parametrize("wrong", range(4))
-def test_errors_come_from_any_thread(wrong):
-    done = []
-
-    def work(item):
-        if item == wrong:
-            raise ValueError(f"{item}")
-        done.append(item)
-
-    with Workers(3) as workers:
-        with pytest.raises(ValueError, match=f"{wrong}"):
-            workers.run(work, range(4))
-        assert workers.run(abs, [-1, -2, -3, -4, -5]) == [1, 2, 3, 4, 5]
-    assert wrong not in done
-
-
-def test_what_runs_in_threads_may_run_more_in_them():
-    with Workers(3) as workers:
-
-        def inner(i):
-            return workers.run(lambda j: (i, j), range(5))
-
-        assert workers.run(inner, range(6)) == [[(i, j) for j in range(5)] for i in range(6)]
 
 
 class Wholes(Callback):

@@ -107,8 +107,14 @@ def kind_named(name: Any) -> AnswerKind:
 
 
 def _leaves_to_arrays(answer: TreeAnswer) -> Arrays:
-    names = ("feature", "children", "left_set", "value", "gain")
-    return {name: getattr(answer.tree, name) for name in names}
+    tree = answer.tree
+    return {
+        "feature": tree.feature,
+        "children": tree.children,
+        "left_set": tree.left_bitset,  # the name in files since version 1
+        "value": tree.value,
+        "gain": tree.gain,
+    }
 
 
 def _tree_to_arrays(answer: TreeAnswer) -> Arrays:
@@ -116,18 +122,18 @@ def _tree_to_arrays(answer: TreeAnswer) -> Arrays:
 
 
 def _grown_from_arrays(arrays: Arrays, limits: AnswerLimits) -> GrownTree:
-    """A tree that :func:`~steadyboost.trees.prediction.apply` can walk without looking."""
+    """A tree that :func:`~steadyboost.trees.prediction.apply.apply` can walk without looking."""
     need(limits.binned, "a tree needs the cuts of the features")
     need_keys(arrays, {"feature", "children", "left_set", "value", "gain"}, "a tree")
     n = len(np.atleast_1d(arrays["feature"]))
     feature = need_array(arrays["feature"], np.int32, (n,), "feature")
     children = need_array(arrays["children"], np.int32, (n, 2), "children")
-    left_set = need_array(arrays["left_set"], np.uint32, (n, BITSET_WORDS), "left_set")
+    left_bitset = need_array(arrays["left_set"], np.uint32, (n, BITSET_WORDS), "left_set")
     value = need_array(arrays["value"], np.float64, (n, None), "value")
     gain = need_array(arrays["gain"], np.float64, (n,), "gain")
     depth = check_tree(feature, children, limits.n_features)
     need(np.isfinite(value).all() and np.isfinite(gain).all(), "a tree must be finite")
-    return GrownTree(feature, children, left_set, value, gain, depth)
+    return GrownTree(feature, children, left_bitset, value, gain, depth)
 
 
 def _tree_from_arrays(arrays: Arrays, limits: AnswerLimits) -> TreeAnswer:
