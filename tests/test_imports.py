@@ -264,4 +264,4 @@ def test_unknown_names_are_an_attribute_error():
 
 def test_tests_compile_to_the_folder_that_they_were_told_of():
     """It is set in conftest.py, which must come before numba does."""
-    assert numba.config.CACHE_DIR == os.environ["NUMBA_CACHE_DIR"]
+    assert os.environ["NUMBA_CACHE_DIR"] == numba.config.CACHE_DIR
