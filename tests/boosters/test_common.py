@@ -476,7 +476,7 @@ def test_another_seed_draws_other_rows(booster):
 @pytest.mark.parametrize("resample", [False, True])
 def test_threads_do_not_change_the_model(booster, resample, monkeypatch):
     monkeypatch.setattr(rows_module, "BLOCK_ROWS", 50)
-    monkeypatch.setattr(tree_module, "SMALL", 0)
+    monkeypatch.setattr(tree_module, "SHARDING_PAYS", 0)
     options = {**automatic(booster), "resample": resample, "early_stopping": True}
     one, two, three = (
         make(booster, n_jobs=n, **options).fit(X, y, sample_weight=WEIGHTS) for n in (1, 2, 3)

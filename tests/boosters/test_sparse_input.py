@@ -110,8 +110,8 @@ def test_it_learns_the_same_from_few_bins_and_weighted_rows(booster):
 @pytest.mark.parametrize("learner", [Tree(), AttributeTest(), DecisionRule(), C45()])
 @pytest.mark.parametrize("booster", [SAMMEClassifier, AdaBoostM2Classifier])
 def test_threads_change_nothing(booster, learner, monkeypatch):
-    monkeypatch.setattr(tree_module, "SMALL", 0)
-    monkeypatch.setattr("steadyboost.trees.rules.attribute_test.SMALL", 0)
+    monkeypatch.setattr(tree_module, "SHARDING_PAYS", 0)
+    monkeypatch.setattr("steadyboost.trees.rules.attribute_test.SHARDING_PAYS", 0)
     monkeypatch.setattr(fitted, "PREDICT_ROWS", 50)
     one, two = (
         quiet(make(booster, estimator=learner, n_jobs=n_jobs).fit, CSR, Y) for n_jobs in (1, 2)

@@ -7,8 +7,7 @@ from sklearn.datasets import load_wine
 from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.callbacks import Callback
 from steadyboost.ensemble import training_state as module
-from steadyboost.ensemble.scores import add_votes, follow_votes, own_score
-from steadyboost.ensemble.workers import Workers
+from steadyboost.ensemble.scores import add_votes, multiply_weights, own_score
 
 X, Y = load_wine(return_X_y=True)
 X = X + np.random.default_rng(0).normal(0, X.std(axis=0), X.shape)  # so that rounds go on
@@ -79,7 +78,7 @@ def test_weights_are_multiplied_by_one_of_two_factors():
     for _ in range(20):
         votes, step = rng.integers(4, size=1000).astype(np.int32), rng.normal()
         add_votes(scores, votes, np.ones(4), step)
-        follow_votes((np.exp(-step), 1.0), votes, y, weights)
+        multiply_weights(np.exp(-step), 1.0, votes, y, weights)
     np.testing.assert_allclose(weights, np.exp(-own_score(scores, y)), rtol=1e-13)
 
 
@@ -107,31 +106,6 @@ def test_weights_that_are_multiplied_are_those_of_the_scores(learning_rate, lowe
         expected = np.exp(logs - logs.max())
         np.testing.assert_allclose(weights, expected / expected.sum(), rtol=1e-10)
     assert len(seen) == 40
-
-
-@pytest.mark.parametrize("wrong", range(4))
-def test_errors_come_from_any_thread(wrong):
-    done = []
-
-    def work(item):
-        if item == wrong:
-            raise ValueError(f"{item}")
-        done.append(item)
-
-    with Workers(3) as workers:
-        with pytest.raises(ValueError, match=f"{wrong}"):
-            workers.run(work, range(4))
-        assert workers.run(abs, [-1, -2, -3, -4, -5]) == [1, 2, 3, 4, 5]
-    assert wrong not in done
-
-
-def test_what_runs_in_threads_may_run_more_in_them():
-    with Workers(3) as workers:
-
-        def inner(i):
-            return workers.run(lambda j: (i, j), range(5))
-
-        assert workers.run(inner, range(6)) == [[(i, j) for j in range(5)] for i in range(6)]
 
 
 class Wholes(Callback):

@@ -1,14 +1,12 @@
 """Row-wise arithmetic on scores against plain NumPy."""
 
-from itertools import pairwise
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from steadyboost.ensemble.scores import add_votes, log_odds, own_score, softmax, weighted_errors
+from steadyboost.ensemble.scores import add_votes, log_odds, own_score, softmax, weighted_error
 
 each_order = pytest.mark.parametrize("order", ["C", "F"])
 each_width = pytest.mark.parametrize("dtype", [np.int32, np.int64])
@@ -57,12 +55,12 @@ def test_the_weighted_error_is_the_weight_of_wrong_votes(dtype):
         rng.integers(3, size=1500),
         rng.integers(3, size=1500),
     )
-    bounds, wrong = np.array([0, 7, 7, 300, 1500]), np.where(votes != targets, weights, 0)
-    errors = weighted_errors(weights, votes.astype(dtype), targets.astype(dtype), bounds)
-    expected = [wrong[a:b].sum() for a, b in pairwise(bounds)]
-    assert errors == pytest.approx(expected, rel=1e-13)
-    none = weighted_errors(weights, targets.astype(dtype), targets.astype(dtype), bounds)
-    assert none == [0, 0, 0, 0]
+    votes, targets = votes.astype(dtype), targets.astype(dtype)
+    wrong = np.where(votes != targets, weights, 0)
+    for at in (slice(0, 0), slice(0, 7), slice(7, 300), slice(300, 1500), slice(0, 1024)):
+        error = weighted_error(weights[at], votes[at], targets[at])
+        assert error == pytest.approx(wrong[at].sum(), rel=1e-13)
+        assert weighted_error(weights[at], targets[at], targets[at]) == 0
 
 
 @pytest.mark.parametrize(

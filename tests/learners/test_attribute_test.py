@@ -170,7 +170,7 @@ def test_it_does_not_depend_on_the_number_of_threads(kind, monkeypatch):
     data, y = made_up()
     sums = sums_of(ask(y, kind), None)
     alone = grow_test(data.binned, sums)
-    monkeypatch.setattr(attribute_test, "SMALL", 0)
+    monkeypatch.setattr(attribute_test, "SHARDING_PAYS", 0)
     with Workers(3) as workers:
         assert_identical(alone, grow_test(data.binned, sums, 3, workers.run))
 

@@ -190,7 +190,7 @@ def test_it_does_not_depend_on_the_number_of_threads(kind, monkeypatch):
     sums = sums_of(ask(y, kind), None)
     parts = np.split(np.arange(len(y), dtype=np.int32), [100])
     alone = grow_rule(Evidence(data.binned, sums), *parts)
-    monkeypatch.setattr(attribute_test, "SMALL", 0)
+    monkeypatch.setattr(attribute_test, "SHARDING_PAYS", 0)
     with Workers(3) as workers:
         evidence = Evidence(data.binned, sums, 3, workers.run)
         assert_identical(alone, grow_rule(evidence, *parts))

@@ -11,7 +11,7 @@ from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Question
 from steadyboost.learners.tree import Stump, Tree
 from steadyboost.preprocessing.binner import Binner
-from steadyboost.trees import tree as trees
+from steadyboost.trees.growth import tree as trees
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.tree import grow_tree
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
@@ -54,7 +54,7 @@ LEARNERS = [
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
 def test_the_answer_is_the_grown_tree(learner, task):
     hypothesis, _ = answer(learner, task)
-    assert_identical(hypothesis.tree, grown(task, learner.growth()))
+    assert_identical(hypothesis.tree, grown(task, learner.params()))
 
 
 @pytest.mark.parametrize("learner", LEARNERS, ids=repr)
@@ -126,7 +126,7 @@ def test_rows_are_drawn_without_replacement(share, task):
     assert len(np.unique(rows)) == len(rows) == max(1, round(share * n))
     assert (np.diff(rows) > 0).all()
     hypothesis, votes = answer(learner, task, seed=3)
-    assert_identical(hypothesis.tree, grown(task, learner.growth(), rows=rows))
+    assert_identical(hypothesis.tree, grown(task, learner.params(), rows=rows))
     np.testing.assert_array_equal(votes, hypothesis.votes(task[0]))
 
 
@@ -170,7 +170,7 @@ def test_only_drawn_features_are_split(task):
         _, features = learner._draw(task[0], None, seed, Workers(1))
         tree = answer(learner, task, seed=seed)[0].tree
         assert set(tree.feature[~tree.is_leaf]) <= set(features)
-        assert_identical(tree, grown(task, learner.growth(), features=features))
+        assert_identical(tree, grown(task, learner.params(), features=features))
 
 
 def test_chance_depends_on_the_seed_alone(task):
@@ -195,7 +195,7 @@ def test_a_draw_of_rows_without_weight_gives_a_leaf():
 @pytest.mark.parametrize("learner", [Tree(), Tree(max_leaf_nodes=6, max_depth=None), Stump()])
 def test_threads_do_not_change_the_answer(learner, task, monkeypatch):
     expected, expected_votes = answer(learner, task)
-    monkeypatch.setattr(trees, "SMALL", 0)
+    monkeypatch.setattr(trees, "SHARDING_PAYS", 0)
     with Workers(3) as workers:
         hypothesis, votes = answer(learner, task, threads=workers)
     assert_identical(hypothesis.tree, expected.tree)
@@ -262,7 +262,7 @@ def test_some_rows_of_data_are_rows_of_both_tables(task):
 
 
 def test_a_stump_is_a_tree_of_depth_one():
-    assert Stump(min_samples_leaf=3).growth() == TreeParams(max_depth=1, min_samples_leaf=3)
+    assert Stump(min_samples_leaf=3).params() == TreeParams(max_depth=1, min_samples_leaf=3)
     assert "max_depth" not in Stump().get_params()
 
 

@@ -10,8 +10,8 @@ from sklearn import datasets
 from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees.data.binned import Binned
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import GrownTree, grow_tree
-from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.growth.tree import GrownTree, Parallelism, grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums, one_by_one
 
 REAL = ("iris", "wine", "digits", "breast_cancer")
 LIMITS = {
@@ -134,10 +134,11 @@ def assert_identical(tree, other):
         np.testing.assert_array_equal(getattr(tree, field.name), getattr(other, field.name))
 
 
-def assert_threads_do_not_matter(binned, sums, growth, threads, **restrict):
-    """``threads`` is what ``grow_tree`` is told of them."""
-    tree, leaf = grow_tree(binned, sums, growth, **restrict)
-    other, other_leaf = grow_tree(binned, sums, growth, **threads, **restrict)
+def assert_threads_do_not_matter(binned, sums, params, n_threads, run=one_by_one, **restrict):
+    """The tree of so many shards, and the leaves of its rows, are those of the compiled grower."""
+    tree, leaf = grow_tree(binned, sums, params, **restrict)
+    parallel = Parallelism(n_threads, run)
+    other, other_leaf = grow_tree(binned, sums, params, parallel=parallel, **restrict)
     assert_identical(other, tree)
     np.testing.assert_array_equal(other_leaf, leaf)
 

@@ -12,7 +12,8 @@ from sklearn.datasets import load_iris, load_wine
 import steadyboost
 from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question
-from steadyboost.preprocessing.binner import Binner, Encoder, categorical_mask
+from steadyboost.preprocessing.binner import Binner
+from steadyboost.preprocessing.encoder import Encoder, categorical_mask
 from steadyboost.trees.histograms.row_statistics import one_by_one
 
 PACKAGED = {"iris": load_iris, "wine": load_wine}

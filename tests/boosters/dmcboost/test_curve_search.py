@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from steadyboost.boosters.dmcboost import curve_search
 from steadyboost.boosters.dmcboost.curve_search import best_of_curve
 from steadyboost.boosters.dmcboost.linesearch import (
     choose_interval,
@@ -10,7 +11,6 @@ from steadyboost.boosters.dmcboost.linesearch import (
     merging_width,
     stand_all,
 )
-from steadyboost.trees import curve_search
 from steadyboost.trees.histograms.row_statistics import one_by_one, parts
 
 

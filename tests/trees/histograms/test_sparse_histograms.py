@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference.histograms import by_kernel
 from reference.sparse_cases import compressed, sparsely
 from reference.tree_cases import growth_of, pack, random_columns, sums_for, unpack
 
-from steadyboost.trees import sparse as module
+from steadyboost.trees.data import sparse as module
 from steadyboost.trees.growth.tree import grow_tree
-from steadyboost.trees.histograms.build import fill_histogram
 from steadyboost.trees.histograms.sparse import column_of
 from steadyboost.trees.histograms.sparse import unpack as unpack_kernel
 
@@ -25,10 +25,7 @@ def both(seed, n_rows=70, **kinds):
 
 
 def histogram(binned, sums, rows, features, counting):
-    hist = np.full(binned.offsets[-1] * (sums.n_channels + counting), -1, dtype=np.int64)
-    arrays = sums.arrays(counting)
-    fill_histogram(binned.bins(features), arrays, rows.astype(np.int32), sums.n_channels, hist)
-    return hist
+    return by_kernel(binned.bins(features), sums, rows, counting)
 
 
 @pytest.mark.parametrize("counting", [False, True])
@@ -89,16 +86,17 @@ def test_unpacked_features_are_those_of_full_rows(n_chosen, first, n):
 def test_a_column_is_found_in_rows_of_both_kinds():
     _, binned, sparse = both(3)
     for f in range(binned.n_features):
-        packed, place = column_of(sparse.bins(), f)
+        bins = sparse.bins()
+        packed, place = column_of(bins, bins.sparse, f)
         np.testing.assert_array_equal(packed[0] >> (8 * place), unpack(binned)[:, f])
-        packed, place = column_of(binned.bins(), f)
+        packed, place = column_of(binned.bins(), None, f)
         assert packed is binned.packed
         assert place == f
 
 
 def test_rows_list_their_cells():
     _, binned, sparse = both(4)
-    starts, cells = sparse.by_row
+    _, starts, cells = sparse.entries
     bins = unpack(binned)
     for i in range(binned.n_rows):
         expected = [
@@ -114,8 +112,9 @@ def test_taken_rows_are_those_of_full_rows(seed, n_taken):
     rows = np.sort(np.random.default_rng(seed).choice(70, n_taken, replace=False))
     taken, expected = sparse.take(rows), binned.take(rows)
     assert taken.n_rows == n_taken
+    bins = taken.bins()
     for f in range(binned.n_features):
-        packed, _ = column_of(taken.bins(), f)
+        packed, _ = column_of(bins, bins.sparse, f)
         np.testing.assert_array_equal(packed[0], unpack(expected)[:, f])
 
 

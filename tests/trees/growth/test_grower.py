@@ -1,7 +1,5 @@
 """Whole trees against the slow twin, and what must hold for every tree."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,9 +23,10 @@ from reference.tree_cases import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from steadyboost.preprocessing.encoder import Binner, Encoder, categorical_mask
+from steadyboost.preprocessing.binner import Binner
+from steadyboost.preprocessing.encoder import Encoder, categorical_mask
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import grow_tree, grow_trees
+from steadyboost.trees.growth.tree import grow_tree
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 CLASS = ("gini", "entropy", "error")
@@ -402,16 +401,3 @@ def test_real_categories_with_gaps_give_the_twins_tree(from_folder, name):
     weights = np.random.default_rng(19).uniform(0.1, 1, len(rows))
     sums = FixedPointSums.of_labels(labels, weights, 2)
     check_growth(columns, sums, twin.label_channels(labels, weights, 2), TreeParams(max_depth=3))
-
-
-def test_many_trees_side_by_side_are_those_grown_one_by_one():
-    rng = np.random.default_rng(0)
-    binned = pack(random_columns(rng, 300))
-    many = [FixedPointSums.of_labels(rng.integers(0, 2, 300), rng.random(300), 2) for _ in range(4)]
-    growth = TreeParams(max_leaf_nodes=12)
-    with ThreadPoolExecutor(2) as pool:
-        together = grow_trees(binned, many, growth, lambda f, items: list(pool.map(f, items)))
-    for (tree, leaves), sums in zip(together, many, strict=True):
-        alone, alone_leaves = grow_tree(binned, sums, growth)
-        assert np.array_equal(tree.value, alone.value)
-        assert np.array_equal(leaves, alone_leaves)

@@ -23,7 +23,7 @@ from reference.tree_cases import (
 from scipy.sparse import csr_array
 
 from steadyboost.preprocessing.binner import Binner
-from steadyboost.trees import random_tree as module
+from steadyboost.trees.growth import random_tree as module
 from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
 
 GROWTHS = [RandomGrowth(), RandomGrowth(5), RandomGrowth(3, random_cuts=True)]

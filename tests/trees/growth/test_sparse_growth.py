@@ -1,7 +1,5 @@
 """Trees, tests and rules grown on sparse rows are those of the same rows in full, bit for bit."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -16,10 +14,12 @@ from reference.tree_cases import (
     sums_for,
 )
 
-from steadyboost.trees import tree as module
+from steadyboost.ensemble.workers import Workers
+from steadyboost.trees.growth import tree as module
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import grow_tree
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, one_by_one
+from steadyboost.trees.growth.tree import Parallelism, grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.rules import attribute_test
 from steadyboost.trees.rules.attribute_test import grow_test
 from steadyboost.trees.rules.decision_rule import Evidence, grow_rule
 
@@ -70,33 +70,16 @@ def test_any_rows_grow_the_same_tree(seed, n_rows, criterion, limits):
 @pytest.mark.parametrize("limits", LIMITS)
 @pytest.mark.parametrize("criterion", ["gini", "edge"])
 def test_shards_grow_the_same_tree(criterion, limits, n_shards, monkeypatch):
-    monkeypatch.setattr(module, "SMALL", 0)
-    with ThreadPoolExecutor(n_shards) as pool:
-        threaded = {"n_shards": n_shards, "run": lambda f, items: list(pool.map(f, items))}
-        check(*made_up(criterion), growth_of(criterion, limits), **threaded)
-
-
-def test_shards_are_for_trees_whose_histograms_fit(monkeypatch):
-    binned, _, sums = made_up("gini")
-    monkeypatch.setattr(module, "SMALL", 0)
-    seen = []
-
-    def run(function, items):
-        seen.append(len(items))
-        return one_by_one(function, items)
-
-    grow_tree(binned, sums, TreeParams(max_depth=3), n_shards=2, run=run)
-    assert 2 in seen
-    seen.clear()
-    monkeypatch.setattr(module, "MANY_CELLS", 1000)
-    grow_tree(binned, sums, TreeParams(max_depth=3), n_shards=2, run=run)
-    assert 2 not in seen
+    monkeypatch.setattr(module, "SHARDING_PAYS", 0)
+    with Workers(n_shards) as workers:
+        parallel = Parallelism(n_shards, workers.run)
+        check(*made_up(criterion), growth_of(criterion, limits), parallel=parallel)
 
 
 @pytest.mark.parametrize("n_shards", [1, 2])
 @pytest.mark.parametrize("criterion", ["error", "edge"])
 def test_the_best_test_is_the_same(criterion, n_shards, monkeypatch):
-    monkeypatch.setattr(attribute_test, "SMALL", 0)
+    monkeypatch.setattr(attribute_test, "SHARDING_PAYS", 0)
     for seed in range(5):
         full, sparse, sums = made_up(criterion, seed)
         assert_identical(grow_test(sparse, sums, n_shards), grow_test(full, sums, n_shards))
@@ -105,7 +88,7 @@ def test_the_best_test_is_the_same(criterion, n_shards, monkeypatch):
 @pytest.mark.parametrize("n_shards", [1, 2])
 @pytest.mark.parametrize("criterion", ["gini", "edge"])
 def test_rules_are_the_same(criterion, n_shards, monkeypatch):
-    monkeypatch.setattr(attribute_test, "SMALL", 0)
+    monkeypatch.setattr(attribute_test, "SHARDING_PAYS", 0)
     for seed in range(5):
         full, sparse, sums = made_up(criterion, seed)
         drawn = np.random.default_rng(seed).permutation(160).astype(np.int32)

@@ -5,14 +5,14 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import tree as twin
+from reference.histograms import by_kernel
 from reference.tree_cases import bins_in, pack, random_columns, sums_for
 
-from steadyboost.trees.growth.tree import CRITERIA
-from steadyboost.trees.histograms.build import fill_histogram
+from steadyboost.trees.growth.params import CRITERIA
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
 from steadyboost.trees.splits.bitset import BITSET_WORDS
-from steadyboost.trees.splits.criteria import gain_of
-from steadyboost.trees.splits.search import best_split
+from steadyboost.trees.splits.criteria import SplitParams, gain_of
+from steadyboost.trees.splits.search import SplitScratch, find_split
 
 WHOLE = 2.0**60
 CLASS = ("gini", "entropy", "error")
@@ -24,18 +24,15 @@ class Found:
     def __init__(self, columns, sums, criterion, *, min_mass=1, min_count=0, features=None):
         binned, rows = pack(columns), np.arange(len(columns[0].bins), dtype=np.int32)
         features = np.arange(len(columns)) if features is None else np.array(features)
-        counting = min_count > 0
-        hist = np.empty(binned.offsets[-1] * (sums.n_channels + counting), dtype=np.int64)
-        bins = binned.bins(features)
-        fill_histogram(bins, sums.arrays(counting), rows, sums.n_channels, hist)
+        hist = by_kernel(binned.bins(features), sums, rows, counting=min_count > 0)
         total = sums.total(rows)
-        rule = (CRITERIA[criterion], min_mass, min_count)
-        rule = rule if criterion in CLASS else (*rule, 0.0)
+        split = SplitParams(CRITERIA[criterion], min_mass, min_count, 0.0)
         left_bitset, left_sums = np.zeros(BITSET_WORDS, dtype=np.uint32), np.zeros_like(total)
-        score, self.feature = best_split(
-            hist, features, binned.layout, total, rule, left_bitset, left_sums
+        scratch, layout = SplitScratch.allocate(len(total)), binned.growth_layout
+        score, self.feature = find_split(
+            hist, features, layout, total, split, scratch, left_bitset, left_sums
         )
-        self.gain = gain_of(score, total, rule) / WHOLE
+        self.gain = gain_of(score, total, split) / WHOLE
         self.score, self.left_sums = score / WHOLE, left_sums / WHOLE
         self.bins = bins_in(left_bitset)
 
