@@ -13,7 +13,7 @@ import pytest
 import steadyboost
 
 ROOT = Path(steadyboost.__file__).parent
-LAYERS = ("trees", "preprocessing", "learners", "ensemble", "boosters")
+LAYERS = ("parameters", "trees", "preprocessing", "learners", "ensemble", "boosters")
 ON_TOP = ("lab", "cli")  # they use the library, which does not know them
 NOT_PUBLIC = ("numba.core", "numba.np", "numba.extending", "llvmlite")
 ALLOWED = (
