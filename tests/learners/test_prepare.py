@@ -4,9 +4,6 @@ import datetime
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +14,7 @@ from steadyboost.learners.prepare import Binner, Encoder, as_frame, categorical_
 from steadyboost.trees.sums import Sums
 from steadyboost.trees.tree import Growth, grow_tree
 
+pd, pl, pa = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
 NAN = np.nan
 MAKERS = {
     "pandas": pd.DataFrame,
