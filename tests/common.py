@@ -3,9 +3,6 @@
 import warnings
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
@@ -24,7 +21,18 @@ def is_booster(item):
 PUBLIC = [getattr(steadyboost, name) for name in steadyboost.__all__]
 BOOSTERS = [item for item in PUBLIC if is_booster(item)]
 LEARNERS = {"default": None, "sklearn": DecisionTreeClassifier(max_depth=2)}
-FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+
+
+def frame_maker(package, name):
+    """A function that makes a frame of columns; it skips the test where the package is missing."""
+    return lambda columns: getattr(pytest.importorskip(package), name)(columns)
+
+
+FRAMES = {
+    "pandas": frame_maker("pandas", "DataFrame"),
+    "polars": frame_maker("polars", "DataFrame"),
+    "pyarrow": frame_maker("pyarrow", "table"),
+}
 
 each_booster = pytest.mark.parametrize("booster", BOOSTERS, ids=lambda booster: booster.__name__)
 each_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS.keys())

@@ -17,6 +17,7 @@ from steadyboost.lab.datasets.folder import data_folder
 @pytest.fixture(scope="session")
 def from_folder():
     """A function that loads a data set by name; the test is skipped where there is no folder."""
+    pytest.importorskip("pandas")
     try:
         data_folder()
     except Unavailable as reason:

@@ -1,13 +1,17 @@
 import json
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 import steadyboost
+import steadyboost.cli.demo
 from steadyboost import cli
+
+cli_demo = sys.modules["steadyboost.cli.demo"]  # cli.demo is the command itself
 
 
 @pytest.fixture(autouse=True)
@@ -74,6 +78,8 @@ def test_demo_prints_a_table_and_saves_the_picture():
     assert result.exit_code == 0, result.stderr
     assert "scikit-learn AdaBoost" in result.stdout
     assert "MSmoothBoost" in result.stdout
+    assert "95 % confidence interval" in result.stdout
+    assert "AdaBoost.OC" not in result.stdout
     assert [path.name for path in Path().iterdir()] == ["steadyboost-demo.svg"]
     assert Path("steadyboost-demo.svg").read_text(encoding="utf-8").startswith("<svg")
 
@@ -86,8 +92,10 @@ def no_training(monkeypatch):
     from steadyboost.lab import demo
 
     nothing = np.zeros(4, dtype=bool)
-    results = [demo.Result(name, [0.0, 0.0], nothing, 1.0) for name in ("theirs", "ours")]
-    monkeypatch.setattr(demo, "run", lambda rounds, noise, seed, tell: iter(results))
+    theirs = demo.Result("theirs", [0.0, 0.0], nothing, 1.0, is_ours=False)
+    ours = demo.Result("ours", [0.0, 0.0], nothing, 1.0)
+    monkeypatch.setattr(demo, "run", lambda *settings: iter([theirs, ours]))
+    monkeypatch.setattr(demo, "compiling_ahead", lambda *settings: nullcontext())
 
 
 def test_a_file_of_another_name_is_replaced_only_by_force(no_training):
@@ -112,11 +120,40 @@ def test_json_for_machines(no_training):
     assert told["picture"] == "steadyboost-demo.svg"
 
 
+def test_all_boosters_take_part_on_request(no_training, monkeypatch):
+    from steadyboost import demo
+
+    chosen = []
+    run = demo.run
+    monkeypatch.setattr(demo, "run", lambda *args: chosen.extend(args[0]) or run(*args))
+    assert call("demo", "--all").exit_code == 0
+    assert {method.name for method in chosen} > set(demo.boosters())
+
+
+def test_progress_is_told_line_by_line_where_there_is_no_terminal(capsys, monkeypatch):
+    seconds = iter([0, 1, 12, 13, 14])
+    monkeypatch.setattr(cli_demo.time, "monotonic", lambda: next(seconds))
+    with cli_demo.progress(2, 60) as tell:
+        tell("SAMME", "compiling", 0)
+        tell("SAMME", "training", 1)
+        tell("SAMME", "training", 30)
+        tell("SAMME", "training", 29)
+        tell("WeightBoost", "compiling", 0)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines() == [
+        "SAMME (method 1 of 2)",
+        "SAMME, round 31 of 60 (method 1 of 2)",
+        "WeightBoost (method 2 of 2)",
+    ]
+
+
 def test_an_interrupt_is_told(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("steadyboost.lab.demo.run", interrupt)
+    monkeypatch.setattr("steadyboost.lab.demo.compiling_ahead", lambda *settings: nullcontext())
     result = call("demo")
     assert (result.exit_code, result.stderr) == (130, "steadyboost: interrupted.\n")
     assert not list(Path().iterdir())

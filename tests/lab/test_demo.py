@@ -1,6 +1,7 @@
 """The demo, its picture, and the code that README and CONTRIBUTING show."""
 
 import re
+import sys
 import warnings
 from pathlib import Path
 from xml.etree import ElementTree
@@ -24,17 +25,53 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 @pytest.fixture(scope="module")
 def results():
-    return list(demo.run(10, 0.2, 0, lambda what, newly_done: None))
+    return list(demo.run(demo.methods(), 10, 0.2, 0, lambda *told: None))
 
 
-def result(name, errors, wrong, seconds=1.0, messages=()):
-    return demo.Result(name, list(errors), np.array(wrong, dtype=bool), seconds, list(messages))
+def result(name, errors, wrong, **options):
+    return demo.Result(name, list(errors), np.array(wrong, dtype=bool), **{"seconds": 1, **options})
 
 
-def test_every_public_booster_takes_part(results):
-    names = [r.name for r in results]
-    assert names == ["scikit-learn AdaBoost", *demo.boosters()]
+def names_of(methods):
+    return [method.name for method in methods]
+
+
+def test_a_first_look_is_at_five_to_eight_methods(results):
+    assert 5 <= len(results) <= 8
+    assert names_of(results) == names_of(demo.methods())
+    assert {"scikit-learn AdaBoost", "random forest", "SAMME"} < set(names_of(results))
+    assert next(r.name for r in results if r.is_ours) == "SteadyBoost"
+
+
+def test_every_public_booster_takes_part_on_request():
+    names = names_of(method for method in demo.methods(all_boosters=True) if method.is_ours)
+    assert sorted(names) == sorted(demo.boosters())
+    assert names_of(demo.methods()) == names_of(demo.methods(all_boosters=True))[: -len(names) + 5]
     assert set(demo.boosters().values()) == set(BOOSTERS)
+
+
+def test_it_runs_without_lightgbm(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lightgbm", None)  # so that it cannot be imported
+    assert names_of(demo.methods())[:3] == ["scikit-learn AdaBoost", "random forest", "SteadyBoost"]
+
+
+def test_the_last_stage_of_a_forest_is_the_forest():
+    digits = demo.Digits.load(0.2, 0)
+    forest = demo.random_forest(5, 0).fit(digits.X, digits.y)
+    stages = list(demo.forest_stages(forest, digits.X_test))
+    assert len(stages) == 5
+    np.testing.assert_array_equal(stages[0], forest.estimators_[0].predict(digits.X_test))
+    np.testing.assert_array_equal(stages[-1], forest.predict(digits.X_test))
+
+
+def test_the_last_stage_of_lightgbm_is_its_model():
+    pytest.importorskip("lightgbm")
+    digits = demo.Digits.load(0.2, 0)
+    model = demo.lightgbm(3, 0).fit(digits.X, digits.y)
+    stages = list(demo.lightgbm_stages(model, digits.X_test))
+    assert len(stages) == 3
+    shares = model.booster_.predict(digits.X_test)
+    np.testing.assert_array_equal(stages[-1], shares.argmax(axis=1))
 
 
 def test_unknown_boosters_take_part(monkeypatch):
@@ -68,9 +105,13 @@ def test_only_training_labels_are_wrong():
 
 
 def test_progress_ends_at_the_total():
-    told = []
-    names = [r.name for r in demo.run(10, 0.0, 1, lambda what, newly_done: told.append(newly_done))]
-    assert sum(told) == 10 * len(names)
+    told = dict.fromkeys(names_of(demo.methods()), 0)
+
+    def tell(method, doing, newly_done):
+        told[method] += newly_done
+
+    list(demo.run(demo.methods(), 10, 0.0, 1, tell))
+    assert set(told.values()) == {10}
 
 
 def test_table_marks_the_lowest_error():
@@ -90,26 +131,33 @@ def test_speed_is_per_round():
 @pytest.mark.parametrize(
     ("theirs", "ours", "words"),
     [
-        (40, 10, "30.0 ± 9.0 points more often (95 % interval): more than"),
-        (10, 40, "30.0 ± 9.0 points less often (95 % interval): more than"),
-        (11, 10, "1.0 ± 2.0 points more often (95 % interval): no more than"),
+        (40, 10, "-30.0 percentage points (95 % confidence interval -39.0 to -21.0)"),
+        (10, 40, "+30.0 percentage points (95 % confidence interval +21.0 to +39.0)"),
+        (11, 10, "-1.0 percentage points (95 % confidence interval -3.0 to +1.0)"),
     ],
 )
-def test_conclusion_follows_the_numbers(theirs, ours, words):
-    rows = [
-        result(name, [float(n_wrong)], np.arange(100) < n_wrong)
-        for name, n_wrong in (("theirs", theirs), ("ours", ours))
+def test_the_interval_is_that_of_the_paired_difference(theirs, ours, words):
+    their_result = result("theirs", [float(theirs)], np.arange(100) < theirs, is_ours=False)
+    our_result = result("ours", [float(ours)], np.arange(100) < ours)
+    said = demo.conclusions([their_result, our_result], 1)
+    assert said[0] == f"Test error, ours minus theirs: {words}."
+
+
+def test_our_first_booster_is_compared_with_each_of_the_others():
+    others = [result(name, [2.0], [1, 0], is_ours=False) for name in ("one", "two")]
+    ours = [result(name, [1.0], [0, 0]) for name in ("first", "second")]
+    said = demo.conclusions([*others, *ours], 1)
+    assert [words.partition(":")[0] for words in said[:-1]] == [
+        "Test error, first minus one",
+        "Test error, first minus two",
     ]
-    said = demo.conclusions(rows, 1)
-    assert f"{ours}.0 %, against {theirs}.0 %" in said[0]
-    assert words in said[1]
 
 
 def test_early_stops_and_warnings_are_told():
-    theirs = result("theirs", [1.0, 1.0], [0, 0])
+    theirs = result("theirs", [1.0, 1.0], [0, 0], is_ours=False)
     ours = result("ours", [1.0], [0, 0], messages=["No edge.", "No edge."])
     said = demo.conclusions([theirs, ours], 2)
-    assert said[2:-1] == ["ours: stopped at round 1.", "ours: No edge."]
+    assert said[1:-1] == ["ours: stopped at round 1.", "ours: No edge."]
 
 
 def lines_of(svg):
@@ -125,9 +173,23 @@ def test_picture_has_one_line_per_method_and_a_point_per_round(results):
     assert "20 % of the training labels" in words
 
 
-def test_the_readme_shows_the_demo_of_the_boosters_there_are():
+def test_each_line_of_a_first_look_has_a_colour_of_its_own(results):
+    colors = [line.get("stroke") for line in lines_of(demo.picture(results, 10, 0.2, 0))]
+    assert len(set(colors)) == len(results)
+
+
+def test_picture_names_the_command_that_makes_it():
+    rows = [result(str(i), [1.0, 1.0], [0, 1]) for i in range(6)]
+    assert "steadyboost demo --rounds 2 --noise 0.1 --seed 3" in demo.picture(rows[:5], 2, 0.1, 3)
+    assert "steadyboost demo --all --rounds 2" in demo.picture(rows, 2, 0.1, 3)
+
+
+def test_the_readme_shows_the_demo_as_it_is():
     svg = (ROOT / "docs/images/demo.svg").read_text(encoding="utf-8")
-    assert sum(1 for _ in lines_of(svg)) == 1 + len(demo.boosters())
+    words = " ".join(ElementTree.fromstring(svg).itertext())
+    shown = {*names_of(demo.methods()), "LightGBM"}
+    assert sum(1 for _ in lines_of(svg)) == len(shown)
+    assert all(name in words for name in shown)
 
 
 def test_chart_takes_any_name_many_lines_and_extreme_errors():
@@ -210,20 +272,18 @@ def test_contributing_cap_bounds_the_weights(shown_in_contributing):
 def test_warnings_of_a_method_do_not_spoil_the_table():
     digits = demo.Digits.load(0.2, 0)
     weak = steadyboost.AdaBoostM1Classifier(steadyboost.Stump(), n_estimators=2)
+    method = demo.our_method("weak", steadyboost.AdaBoostM1Classifier)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        shown = demo.measure("weak", weak, digits)
+        shown = demo.measure(method, weak, digits)
     assert "no edge" in shown.messages[0]
 
 
-def test_the_second_process_begins_with_trees_of_another_kind(monkeypatch):
+def test_the_second_process_begins_where_the_first_ends(monkeypatch):
     warmed = []
     monkeypatch.setattr(demo, "warm_up", lambda model, digits: warmed.append(type(model)))
-    demo.warm_all(0.2, 0)
-    own, *others = warmed
-    assert own is steadyboost.SteadyBoostClassifier
-    backwards = [*demo.boosters().values()][::-1]
-    assert others == [cls for cls in backwards if cls is not own]
+    demo.warm_all(False, 0.2, 0)
+    assert [demo.display_name(cls) for cls in warmed] == [*reversed(demo.FIRST)]
 
 
 def test_the_second_process_ends_with_the_first(monkeypatch):
@@ -232,6 +292,6 @@ def test_the_second_process_ends_with_the_first(monkeypatch):
     monkeypatch.setattr(
         demo.subprocess, "Popen", lambda *a, **k: started.append(popen(*a, **k)) or started[0]
     )
-    with demo.compiling_ahead(0.2, 0):
+    with demo.compiling_ahead(False, 0.2, 0):
         assert started[0].poll() is None
     assert started[0].returncode != 0

@@ -1,7 +1,6 @@
 """C4.5 as a weak learner: what it is asked, what it answers, how it is printed."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from common import table
 from reference.c45_data import GOLF, GOLF_FEATURES
@@ -17,6 +16,7 @@ from steadyboost.learners.base import Data
 from steadyboost.learners.c45 import C45Answer
 from steadyboost.trees.c45.fit import grow_c45
 
+pd = pytest.importorskip("pandas")
 GOLF_TREE = """\
 outlook = 0: yes (4.0)
 outlook = 1:

@@ -3,15 +3,13 @@
 import datetime
 
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from steadyboost.preprocessing.encoder import Encoder, as_frame, categorical_mask
 
+pd, pl, pa = map(pytest.importorskip, ("pandas", "polars", "pyarrow"))
 NAN = np.nan
 MAKERS = {
     "pandas": pd.DataFrame,

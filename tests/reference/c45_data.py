@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 GOLF = """
@@ -61,6 +60,7 @@ def real(name, n_rows):
     folder = os.environ.get("STEADYBOOST_DATA")
     if not folder:
         pytest.skip("STEADYBOOST_DATA does not name a folder with data sets")
+    pd = pytest.importorskip("pandas")
     entry = json.loads((Path(folder) / "schema.json").read_text())[name]
     parts = ["" if part == "all" else f".{part}" for part in entry["splits"]]
     files = [Path(folder) / f"{name}{part}.csv.gz" for part in parts]

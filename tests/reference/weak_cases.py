@@ -3,9 +3,8 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 import pytest
-from common import make, problem, quiet, table
+from common import FRAMES, make, problem, quiet, table
 from reference.tree_cases import columns_of, pack, random_columns, related_labels
 from sklearn.datasets import load_iris, load_wine
 
@@ -125,7 +124,7 @@ def columns_for(data):
 def check_with(booster, learner):
     """Fit on a frame with gaps and on numbers; sound probabilities, in every stage."""
     columns, y = table()
-    for X, labels in ((pd.DataFrame(columns), y), problem(k=4)):
+    for X, labels in ((FRAMES["pandas"](columns), y), problem(k=4)):
         params = {"n_estimators": 20, **PARAMS[booster]}
         model = make(getattr(steadyboost, booster), estimator=learner, **params)
         quiet(model.fit, X, labels)

@@ -1,6 +1,9 @@
 """The command ``steadyboost demo``."""
 
+import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,16 +15,18 @@ from steadyboost.cli.printing import console, print_json
 from steadyboost.ensemble.files import write_whole
 
 if TYPE_CHECKING:
-    from steadyboost.lab.demo import Result
+    from steadyboost.lab.demo import Result, Tell
 
 DEFAULT_OUTPUT = Path("steadyboost-demo.svg")
-
+SECONDS_BETWEEN_LINES = 10.0  # of one method's progress, where there is no terminal
 
 Rounds = Annotated[int, typer.Option(min=10, help="Boosting rounds of each method.")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to save the picture (.svg).")]
+All = Annotated[bool, typer.Option("--all", help="All boosters, not only some to meet first.")]
 
 
 def demo(
+    all_boosters: All = False,
     rounds: Rounds = 60,
     noise: Noise = 0.2,
     output: Output = DEFAULT_OUTPUT,
@@ -29,12 +34,14 @@ def demo(
     json: Json = False,
     force: Force = False,
 ) -> None:
-    """Compare AdaBoost and robust boosters on digits with wrong labels: a table and a picture."""
+    """Compare AdaBoost, other libraries and robust boosters on digits with wrong labels."""
     check_output(output, force or output == DEFAULT_OUTPUT, [".svg"])
     start = time.perf_counter()
     from steadyboost.lab import demo as job
 
-    results = run_with_progress(rounds, noise, seed)
+    chosen = job.methods(all_boosters)
+    with progress(len(chosen), rounds) as tell, job.compiling_ahead(all_boosters, noise, seed):
+        results = list(job.run(chosen, rounds, noise, seed, tell))
     write_whole(output, job.picture(results, rounds, noise, seed))
     if json:
         print_json({"methods": list(map(as_dict, results)), "picture": str(output)})
@@ -43,7 +50,7 @@ def demo(
     page.print(job.table(results))
     for sentence in job.conclusions(results, rounds):
         page.print(sentence)
-    page.print(f"Picture: {output} (all in all {time.perf_counter() - start:.0f} s)")
+    page.print(f"Picture: {output} ({time.perf_counter() - start:.0f} s in all)")
 
 
 def as_dict(result: "Result") -> dict[str, Any]:
@@ -58,20 +65,41 @@ def as_dict(result: "Result") -> dict[str, Any]:
     }
 
 
-def run_with_progress(rounds: int, noise: float, seed: int) -> list["Result"]:
+@contextmanager
+def progress(n_methods: int, rounds: int) -> Iterator["Tell"]:
+    """A function that shows how far the demo is: a bar on a terminal, else a line now and then."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-    from steadyboost.lab.demo import boosters, compiling_ahead, run
-
-    total = rounds * (1 + len(boosters()))
     errors = Console(stderr=True)
+    if not errors.is_terminal:
+        yield Lines(n_methods, rounds)
+        return
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), "rounds"
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as bar:
-        task = bar.add_task("starting", total=total)
+    with Progress(*columns, console=errors, transient=True) as bar:
+        task = bar.add_task("starting", total=n_methods * rounds)
 
-        def tell(what: str, newly_done: int) -> None:
-            bar.update(task, description=what, advance=newly_done)
+        def tell(method: str, doing: str, newly_done: int) -> None:
+            bar.update(task, description=f"{method}: {doing}", advance=newly_done)
 
-        with compiling_ahead(noise, seed):
-            return list(run(rounds, noise, seed, tell))
+        yield tell
+
+
+class Lines:
+    """A line on standard error for each method, and every few seconds while one is trained."""
+
+    def __init__(self, n_methods: int, rounds: int):
+        self.n_methods, self.rounds = n_methods, rounds
+        self.n_started = self.done = 0
+        self.method, self.last_time = "", 0.0
+
+    def __call__(self, method: str, doing: str, newly_done: int) -> None:
+        now, is_new = time.monotonic(), method != self.method
+        if is_new:
+            self.method, self.done, self.n_started = method, 0, self.n_started + 1
+        self.done += newly_done
+        if is_new or now > self.last_time + SECONDS_BETWEEN_LINES:
+            self.last_time = now
+            far = "" if is_new else f", round {self.done} of {self.rounds}"
+            line = f"{method}{far} (method {self.n_started} of {self.n_methods})"
+            print(line, file=sys.stderr, flush=True)

@@ -115,7 +115,9 @@ def _axes(frame: Frame) -> Iterable[str]:
         x = frame.x(round_)
         yield f'<path d="M{x:.1f} {frame.floor} v5" stroke="{INK}"/>'
         yield text_at(x, frame.floor + 21, str(round_), "middle", QUIET)
-    yield text_at((LEFT + RIGHT) / 2, frame.floor + 44, "boosting round", "middle", QUIET)
+    yield text_at(
+        (LEFT + RIGHT) / 2, frame.floor + 44, "boosting rounds (trees of a forest)", "middle", QUIET
+    )
 
 
 def text_at(x: float, y: float, words: str, anchor: str, color: str) -> str:

@@ -21,6 +21,7 @@ needs_folder = pytest.mark.skipif(
 
 def some_of(name, n):
     """Rows of a data set, as numbers."""
+    pytest.importorskip("pandas")
     X, y = load(name)
     rows = np.random.default_rng(0).permutation(len(y))[:n]
     codes = [X[c].cat.codes if X[c].dtype == "category" else X[c].rank() for c in X]
