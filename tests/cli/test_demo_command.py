@@ -121,7 +121,7 @@ def test_json_for_machines(no_training):
 
 
 def test_all_boosters_take_part_on_request(no_training, monkeypatch):
-    from steadyboost import demo
+    from steadyboost.lab import demo
 
     chosen = []
     run = demo.run
