@@ -27,7 +27,7 @@ def compressed_form(form):
 def bins_of(binned):
     """The bins of each row and feature, column by column."""
     bins = binned.bins()
-    columns = [column_of(bins, bins.sparse, f)[0][0] for f in range(binned.n_features)]
+    columns = [column_of(bins.packed, bins.sparse, f)[0][0] for f in range(binned.n_features)]
     return np.array(columns).T
 
 

@@ -87,9 +87,9 @@ def test_a_column_is_found_in_rows_of_both_kinds():
     _, binned, sparse = both(3)
     for f in range(binned.n_features):
         bins = sparse.bins()
-        packed, place = column_of(bins, bins.sparse, f)
+        packed, place = column_of(bins.packed, bins.sparse, f)
         np.testing.assert_array_equal(packed[0] >> (8 * place), unpack(binned)[:, f])
-        packed, place = column_of(binned.bins(), None, f)
+        packed, place = column_of(binned.packed, None, f)
         assert packed is binned.packed
         assert place == f
 
@@ -114,7 +114,7 @@ def test_taken_rows_are_those_of_full_rows(seed, n_taken):
     assert taken.n_rows == n_taken
     bins = taken.bins()
     for f in range(binned.n_features):
-        packed, _ = column_of(bins, bins.sparse, f)
+        packed, _ = column_of(bins.packed, bins.sparse, f)
         np.testing.assert_array_equal(packed[0], unpack(expected)[:, f])
 
 

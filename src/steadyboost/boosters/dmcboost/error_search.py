@@ -249,6 +249,6 @@ def search_features(features, layout, node, sums, around, label, ends, left_bits
 @kernel
 def best_label(part, ends):
     """The best label of all rows together."""
-    fixed, work, tops = _room(part[0][None])
+    fixed, work, tops = _room(np.expand_dims(part[0], 0))
     top = _weigh_labels(fixed, part[0], work, tops)
     return _best_label(part, fixed, 0.0, 0.0, ends, work, tops, top, np.inf)[1]
