@@ -9,8 +9,8 @@ from time import perf_counter
 import numpy as np
 
 from steadyboost.trees.data.binned import Binned
-from steadyboost.trees.histograms.build import fill_histogram
-from steadyboost.trees.histograms.row_statistics import Sums
+from steadyboost.trees.histograms.build import build_histogram, build_scratch, n_cells
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 
 ROWS, COLUMNS, BINS, LABELS = 100_000, 40, 200, 2
 TIMES = 10  # passes over the rows of each thread
@@ -26,13 +26,15 @@ class Additions:
         binned = Binned(packed[:, :, 0], np.full(COLUMNS, BINS), none, none)
         labels = rng.integers(LABELS, size=ROWS).astype(np.int32)
         self.bins = binned.bins()
-        self.sums = Sums.of_labels(labels, rng.random(ROWS), LABELS).arrays(counting=False)
+        sums = FixedPointSums.of_labels(labels, rng.random(ROWS), LABELS)
+        self.stats = sums.statistics(counting=False)
         self.add_up(1)
 
     def add_up(self, times: int = TIMES) -> None:
-        rows, hist = np.arange(ROWS, dtype=np.int32), np.empty(COLUMNS * BINS * LABELS, np.int64)
+        rows, scratch = np.arange(ROWS, dtype=np.int32), build_scratch(self.bins, self.stats, ROWS)
+        hist = np.empty(n_cells(self.bins, self.stats), np.int64)
         for _ in range(times):
-            fill_histogram(self.bins, self.sums, rows, LABELS, hist)
+            build_histogram(self.bins, self.stats, rows, scratch, hist)
 
     def seconds(self, n_threads: int) -> float:
         """Of so many threads that do the same side by side."""

@@ -1,6 +1,7 @@
 """Imports go one way, and the package is quick to import."""
 
 import ast
+import importlib
 import os
 import subprocess
 import sys
@@ -194,6 +195,29 @@ def test_the_check_sees_imports_of_every_form(tmp_path, monkeypatch):
 )
 def test_names_lead_to_the_package_that_they_live_in(name, package):
     assert package_of(name) == package
+
+
+REPOSITORY = Path(__file__).parents[1]
+OUTSIDE = [
+    pytest.param(path, id=str(path.relative_to(REPOSITORY)))
+    for folder in ("benchmarks", "docs", "examples")
+    for path in sorted((REPOSITORY / folder).glob("*.py"))
+]
+
+
+def exists(name):
+    """Whether a name is that of a module, or of something in one."""
+    try:
+        return importlib.import_module(name) is not None
+    except ModuleNotFoundError:
+        module, _, attribute = name.rpartition(".")
+        return hasattr(importlib.import_module(module), attribute)
+
+
+@pytest.mark.parametrize("path", OUTSIDE)
+def test_what_scripts_import_of_the_package_is_there(path):
+    names = [name for name in imported_by(path) if name.split(".")[0] == "steadyboost"]
+    assert [name for name in names if not exists(name)] == []
 
 
 def test_importing_the_package_loads_nothing_heavy():

@@ -47,7 +47,7 @@ from steadyboost.boosters.families.labelwise import LabelwiseClassifier
 from steadyboost.ensemble import training_state as rows_module
 from steadyboost.ensemble.callbacks import Callback, Monitor, Progress, TimeLimit
 from steadyboost.ensemble.validation import split_off
-from steadyboost.trees import tree as tree_module
+from steadyboost.trees.growth import tree as tree_module
 
 X, y = problem()
 WEIGHTS = np.random.default_rng(0).integers(1, 5, size=len(y)).astype(float)

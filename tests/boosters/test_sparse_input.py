@@ -26,7 +26,7 @@ from steadyboost import (
 )
 from steadyboost.callbacks import Checkpoint
 from steadyboost.ensemble import prediction as fitted
-from steadyboost.trees import tree as tree_module
+from steadyboost.trees.growth import tree as tree_module
 
 FULL = table(np.random.default_rng(0), n=240, gaps=0.02)
 Y = labels(np.random.default_rng(1), FULL)
