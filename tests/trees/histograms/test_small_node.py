@@ -89,7 +89,9 @@ def test_splits_are_those_of_full_histograms(seed, criterion, n_chosen, least):
     if feature >= 0:
         np.testing.assert_array_equal(small[3], left_sums)
         criterion = case.split.criterion
-        restore_bins(case.bins.layout, feature, left_sums, case.total, criterion, case.scratch, small[2])
+        restore_bins(
+            case.bins.layout, feature, left_sums, case.total, criterion, case.scratch, small[2]
+        )
         np.testing.assert_array_equal(small[2], bitset)
 
 
