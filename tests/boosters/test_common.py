@@ -750,7 +750,7 @@ def test_a_bad_parameter_is_named(booster, params, message):
         ({"y": np.where(y == 1, None, "a")}, "missing labels .* drop those rows"),
         ({"y": None}, "requires y to be passed"),
         ({"y": X[:, 0]}, "Unknown label type"),
-        ({"sample_weight": np.ones(3)}, r"sample_weight.shape == \(3,\), expected \(240,\)"),
+        ({"sample_weight": np.ones(3)}, r"sample_weight has shape \(3,\), but there are 240 rows"),
         ({"sample_weight": -WEIGHTS}, "Negative values in data passed to `sample_weight`"),
         ({"sample_weight": 0 * WEIGHTS}, "[Ss]ample.weight.* zero|[Ss]ample weights .* non-zero"),
         ({"sample_weight": np.nan * WEIGHTS}, "sample_weight contains NaN"),

@@ -160,7 +160,7 @@ def test_weights_become_floats(weights):
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1, 2], r"sample_weight.shape == \(2,\), expected \(6,\)"),
+        ([1, 2], r"sample_weight has shape \(2,\), but there are 6 rows"),
         ([1, 1, 1, 1, 1, -1], "Negative values .*sample_weight"),
         ([0] * 6, "zero"),
         ([np.inf] * 6, "sample_weight contains infinity"),

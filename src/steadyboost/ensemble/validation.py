@@ -1,6 +1,7 @@
 """Checks of what a user passes, before any work is done."""
 
 from math import ceil
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -78,7 +79,9 @@ def n_rows(X: Any) -> int:
 
 
 def as_weights(sample_weight: Any, n: int) -> np.ndarray:
-    """Finite, non-negative weights of so many rows."""
+    """Finite, non-negative weights of so many rows; a number stands for equal ones."""
+    if isinstance(sample_weight, Real):
+        sample_weight = np.full(n, float(sample_weight))
     weights = check_array(
         sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
     )
