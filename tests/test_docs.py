@@ -16,6 +16,9 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
 FENCED = re.compile(r"^```.*?^```", flags=re.DOTALL | re.MULTILINE)
 MATH = re.compile(r"\$\$.*?\$\$|\$[^$\n]+\$", flags=re.DOTALL)
 LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)")
+THRESHOLD = re.compile(
+    r"^\| `([A-Z_, ]+)` \| `(.*?)` \| `(.*?)` .* (`.*?`|—) \|$", flags=re.MULTILINE
+)
 
 
 def text_of(page):
@@ -68,6 +71,16 @@ def test_index_lists_every_page():
     index = DOCS / "index.md"
     listed = {(DOCS / target.partition("#")[0]).resolve() for target in links(index)}
     assert [name_of(page) for page in PAGES if page not in listed | {index}] == []
+
+
+def test_thresholds_are_those_of_the_source():
+    rows = THRESHOLD.findall(text_of(DOCS / "internals.md"))
+    assert len(rows) > 70
+    for name, file, value, test in rows:
+        source = (ROOT / "src/steadyboost" / file).read_text(encoding="utf-8")
+        assignment = rf"^{re.escape(name)} = {re.escape(value)}(  #.*)?$"
+        assert re.search(assignment, source, flags=re.MULTILINE), (name, file, value)
+        assert test == "—" or (ROOT / "tests" / test.strip("`")).is_file(), (name, test)
 
 
 def test_weights_are_drawn_for_every_booster(tmp_path, monkeypatch, capsys):
