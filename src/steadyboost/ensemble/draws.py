@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.ensemble.training_state import Block, Rows
+from steadyboost.ensemble.training_state import RowChunk, TrainingState
 
 
 class Left(NamedTuple):
@@ -20,7 +20,7 @@ class Left(NamedTuple):
     rows: int
 
 
-def draw_counts(rows: Rows, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_counts(rows: TrainingState, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """How often each row is in a bootstrap drawn by the weights.
 
     Draws go from row to row, and so, where rows are spread over machines, from one to the next.
@@ -28,7 +28,7 @@ def draw_counts(rows: Rows, weights: np.ndarray, rng: np.random.Generator) -> np
     counts = np.zeros(len(weights), dtype=np.int64)
     shares = weights / rows.sum(weights)
 
-    def draw(block: Block, left: Left) -> Left:
+    def draw(block: RowChunk, left: Left) -> Left:
         rng.bit_generator.state = left.state
         own = shares[block.rows]
         parts = own / max(left.share, own.sum(), np.finfo(float).tiny)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 import numpy as np
 
 from steadyboost.ensemble.scores import add_votes, softmax
-from steadyboost.ensemble.training_state import Block, Rows
+from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.learners.base import Learner, Question
 from steadyboost.trees.growth.tree import GrownTree
 
@@ -20,8 +20,8 @@ LogWeights = TypeVar("LogWeights", bound=Callable[..., np.ndarray])
 def minus_own_score(log_weights: LogWeights) -> LogWeights:
     """Mark ``log_weights`` that are minus each row's score of its own label.
 
-    Where answers count for their own class, a round multiplies weights by one of two numbers, and
-    the loop need not keep the scores up to date.
+    If answers add to the score of their own class only, a round multiplies each weight by one of
+    two factors, and the loop can update the weights in place without the scores.
     """
     log_weights.minus_own_score = True  # type: ignore[attr-defined]
     return log_weights
@@ -70,11 +70,11 @@ class Hooks:
         """Answers in the stage of round t, from 0, where a stage has several."""
         return self.n_outputs()
 
-    def problems(self, rows: Rows) -> list[Rows]:
-        """What is boosted side by side: by default the rows as they are."""
+    def subproblems(self, rows: TrainingState) -> list[TrainingState]:
+        """The subproblems that are boosted in parallel; by default one, on the rows as they are."""
         return [rows]
 
-    def tune(self, rows: Rows, learner: Learner) -> None:
+    def tune(self, rows: TrainingState, learner: Learner) -> None:
         """Set what is chosen from the training rows before the first round."""
 
     def n_rounds(self) -> int:
@@ -94,25 +94,25 @@ class Hooks:
 
     def is_done(self, run: "Boosting") -> bool:
         """Whether nothing is left to learn."""
-        return not run.open_problems()
+        return not run.open_subproblems()
 
     @classmethod
-    def weighs_own(cls) -> bool:
-        """Whether weights follow from round to round, without the scores."""
+    def updates_weights_in_place(cls) -> bool:
+        """Whether the loop can update the weights in place, without the scores."""
         plain = cls.add is Hooks.add and cls.question is Hooks.question
         return hasattr(cls.log_weights, "minus_own_score") and plain
 
-    def weigh_block(self, block: Block) -> np.ndarray:
-        """Logarithms of the weights of a block of rows."""
+    def weigh_block(self, block: RowChunk) -> np.ndarray:
+        """Logarithms of the weights of a chunk of rows."""
         return self.log_weights(block.scores, block.y)
 
-    def weigh(self, rows: Rows) -> None:
-        """Bring the weights of rows up to their scores."""
-        if not rows.follow():
-            rows.catch_up()
+    def weigh(self, rows: TrainingState) -> None:
+        """Update the weights: in place if possible, otherwise from the scores."""
+        if not rows.update_weights():
+            rows.flush()
             rows.weigh(self.weigh_block)
 
-    def question(self, rows: Rows, round_: "Round") -> Question:
+    def question(self, rows: TrainingState, round_: "Round") -> Question:
         """What the weak learner is asked; by default to name the class of weighted rows."""
         self.weigh(rows)
         code = np.ones(self.n_classes_)
@@ -124,7 +124,7 @@ class Hooks:
         raise NotImplementedError
 
     def step_on(
-        self, rows: Rows, question: Question, votes: np.ndarray, error: float
+        self, rows: TrainingState, question: Question, votes: np.ndarray, error: float
     ) -> float | None:
         """As ``step``, for boosters that look at more than the error.
 
@@ -133,7 +133,7 @@ class Hooks:
         """
         return self.step(question, rows.floored(error) if self.stops_when_perfect else error)
 
-    def remember(self, rows: Rows, stage: "Stage") -> None:
+    def remember(self, rows: TrainingState, stage: "Stage") -> None:
         """Keep what later rounds need beside the scores; the weights are still the round's own."""
 
     def add(self, scores: np.ndarray, stage: "Stage", votes: np.ndarray) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steadyboost.ensemble.loop import Boosting, Seeds
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Learner
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ RUNGS = (0.125, 0.25, 0.5, 1.0)
 
 def race(
     booster: "BoostingClassifier",
-    rows: Rows,
+    rows: TrainingState,
     learner: Learner,
     attribute: str,
     values: Sequence[Any],

@@ -14,7 +14,7 @@ from steadyboost.boosters.dmcboost.tuning import bottom_mass, compare_bottoms
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Boosting, Round
 from steadyboost.ensemble.scores import own_score
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.validation import check_labels
 from steadyboost.learners.base import Learner
 from steadyboost.parameters import Interval, StrOptions
@@ -136,7 +136,7 @@ class DMCBoostClassifier(BoostingClassifier):
         self.epsilon = epsilon
         self.patience = patience
 
-    def tune(self, rows: Rows, learner: Learner) -> None:
+    def tune(self, rows: TrainingState, learner: Learner) -> None:
         """Section 3: n' by held-out rows."""
         self.__dict__.pop("bottom_path_", None)  # of an earlier fit
         share, self.ascends_ = self.bottom, True
@@ -148,9 +148,9 @@ class DMCBoostClassifier(BoostingClassifier):
 
     def boost(self, run: Boosting, round_: Round) -> bool:
         """Algorithm 1, line 3 to 6, or Algorithm 2, line 3 to 6."""
-        if run.memo is None:
-            run.memo = DirectSearch(run, self._direct())
-        return run.memo.round(round_)
+        if run.booster_state is None:
+            run.booster_state = DirectSearch(run, self._direct())
+        return run.booster_state.round(round_)
 
     def _direct(self) -> Direct:
         growth = TreeParams("max_edge", self.max_depth, self.max_leaf_nodes)

@@ -21,7 +21,7 @@ from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Round
 from steadyboost.ensemble.scores import add_votes, one_against_all, softmax
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Question
 from steadyboost.parameters import StrOptions
 from steadyboost.trees.jit import kernel
@@ -83,13 +83,13 @@ class BinaryBoostingClassifier(BoostingClassifier):
     def n_outputs(self) -> int:
         return self.bits_.shape[1]
 
-    def problems(self, rows: Rows) -> list[Rows]:
+    def subproblems(self, rows: TrainingState) -> list[TrainingState]:
         if self.n_outputs() == 1:
             return [rows]
         columns = self.bits_.T.astype(np.int32)
-        return [rows.problem(p, bits[rows.y]) for p, bits in enumerate(columns)]
+        return [rows.subproblem(p, bits[rows.y]) for p, bits in enumerate(columns)]
 
-    def question(self, rows: Rows, round_: Round) -> Question:
+    def question(self, rows: TrainingState, round_: Round) -> Question:
         rows.weigh(self.weigh_block)
         return Question(rows.y, rows.weights, 2, SIGNS)
 

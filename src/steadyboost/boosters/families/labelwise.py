@@ -16,7 +16,7 @@ from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Boosting, Round
 from steadyboost.ensemble.scores import add_votes
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Block, Rows
+from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.many import Answers, answers_at_once
 from steadyboost.learners.tree import Tree
@@ -86,10 +86,10 @@ def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
     return y == np.arange(n_labels)[:, None]
 
 
-def _total(rows: Rows, function: Any, *arrays: np.ndarray) -> np.ndarray:
+def _total(rows: TrainingState, function: Any, *arrays: np.ndarray) -> np.ndarray:
     """Sum over the blocks of rows of what a kernel says of each label."""
 
-    def in_block(block: Block) -> np.ndarray:
+    def in_block(block: RowChunk) -> np.ndarray:
         out = np.empty(len(arrays[0]))
         function(*arrays, block.rows.start, block.rows.stop, out)
         return out
@@ -113,14 +113,14 @@ class LabelwiseClassifier(BoostingClassifier):
     code: ClassVar[np.ndarray] = SIGNS  # what no and yes add to a label's score
     multilabel_: bool = False
 
-    def worths(self, rows: Rows, round_: Round) -> np.ndarray:
+    def worths(self, rows: TrainingState, round_: Round) -> np.ndarray:
         """What a yes to each label is worth in each row, (n, k) in column order; a no is minus it.
 
         The weak learner is asked for the sign, and the size is the weight of the row.
         """
         raise NotImplementedError
 
-    def steps(self, rows: Rows, votes: np.ndarray, found: list[Found], error: Any) -> Any:
+    def steps(self, rows: TrainingState, votes: np.ndarray, found: list[Found], error: Any) -> Any:
         """How much the answers count: a number, or one for each label; None without an edge."""
         raise NotImplementedError
 

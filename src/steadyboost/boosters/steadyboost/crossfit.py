@@ -17,7 +17,7 @@ from steadyboost.ensemble.loop import Boosting
 from steadyboost.ensemble.rounds import Draw, Round
 from steadyboost.ensemble.scores import softmax
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree_answer import LeafAnswer
 from steadyboost.trees.data.binned import BinnedRows
@@ -136,7 +136,9 @@ class Fold:
 class CrossFit:
     """The members on training rows."""
 
-    def __init__(self, rows: Rows, shape: Shape, base: np.ndarray, sampling: Sampling, seed: int):
+    def __init__(
+        self, rows: TrainingState, shape: Shape, base: np.ndarray, sampling: Sampling, seed: int
+    ):
         self.rows, self.shape, self.base, self.sampling = rows, shape, base, sampling
         weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
         self.mass = weights / weights.mean()
@@ -184,16 +186,16 @@ class CrossFit:
         )
         return [replace(tree, value=self.sampling.learning_rate * tree.value) for tree in trees]
 
-    def follow(self, trees: tuple[GrownTree | None, ...], t: int) -> None:
+    def update_scores(self, trees: tuple[GrownTree | None, ...], t: int) -> None:
         """Bring what the boosters say of rows up to a round."""
 
-        def follow_booster(fold: Fold) -> None:
-            self._follow_fold(fold, trees[self.shape.booster(fold.number)], t)
+        def update_booster(fold: Fold) -> None:
+            self._update_fold(fold, trees[self.shape.booster(fold.number)], t)
 
-        self.rows.workers.run(follow_booster, self.folds)
+        self.rows.workers.run(update_booster, self.folds)
         self.n_rounds = t + 1
 
-    def _follow_fold(self, fold: Fold, trees: tuple[GrownTree | None, ...], t: int) -> None:
+    def _update_fold(self, fold: Fold, trees: tuple[GrownTree | None, ...], t: int) -> None:
         grown = [tree for tree in trees if tree is not None]
         if not grown:
             return
@@ -257,7 +259,7 @@ def _some(items: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarr
 def replayed(cross: CrossFit, run: Boosting) -> CrossFit:
     """Members as they were after the stages of a run."""
     for t, stage in enumerate(run.stages):
-        cross.follow(trees_of(stage), t)
+        cross.update_scores(trees_of(stage), t)
     return cross
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from steadyboost.boosters.steadyboost.noise_model import some_rows
 from steadyboost.ensemble.rounds import Draw, Round
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
 from steadyboost.trees.growth.tree import GrownTree
@@ -28,7 +28,7 @@ MOST_LEAVES = 20_000  # of a tree: more take memory, and rows that many can spar
 class Forests:
     """Random trees of training rows, whose weights are ``mass``."""
 
-    rows: Rows
+    rows: TrainingState
     binned: BinnedRows
     features: np.ndarray
     mass: np.ndarray

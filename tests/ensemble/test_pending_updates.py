@@ -1,4 +1,4 @@
-"""Scores that wait: those of own labels follow each round, the others when they are asked for."""
+"""Pending updates: weights are updated in place, scores only when they are read."""
 
 import numpy as np
 import pytest
@@ -66,8 +66,8 @@ class Margins(SAMMEClassifier):
 
 
 def test_a_heir_with_other_weights_sees_all_scores():
-    assert SAMMEClassifier.weighs_own()
-    assert not Margins.weighs_own()
+    assert SAMMEClassifier.updates_weights_in_place()
+    assert not Margins.updates_weights_in_place()
     Margins(estimator=Tree(max_depth=2), n_estimators=5, random_state=0).fit(X, Y)
 
 
