@@ -132,7 +132,7 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
 
         rows.workers.run(raise_labels, pieces)
         by_block = [scale_of(np.column_stack(own)) for own in zip(tops, sums, strict=True)]
-        top, total = rows.meet(by_block, scale_of)
+        top, total = rows.allreduce(by_block, scale_of)
         rows.workers.run(give_signs, pieces)
         return out.T
 

@@ -65,7 +65,7 @@ class BaggingClassifier(VotingClassifier):
     def tune(self, rows: TrainingState, learner: Learner) -> None:
         if self.oob_score and not self.resample:
             raise ValueError("oob_score=True needs bootstraps; set resample=True.")
-        if self.oob_score and rows.workers.is_spread:
+        if self.oob_score and rows.workers.is_distributed:
             raise ValueError(
                 "oob_score=True keeps the votes of each row in one place, but X is spread over "
                 "machines; set oob_score=False, and pass X_val and y_val to fit."

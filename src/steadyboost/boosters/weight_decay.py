@@ -133,7 +133,7 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
             return _slope(step, tuple(term[block.rows] for term in terms), self.C)
 
         def slope(step: float) -> float:
-            return rows.meet(rows.each(lambda block: in_block(block, step)), scale_of)[1]
+            return rows.allreduce(rows.each(lambda block: in_block(block, step)), scale_of)[1]
 
         before = 0.0
         if slope(before) >= 0:

@@ -184,7 +184,7 @@ class Boosting:
         self.last_votes = None  # free the memory: callbacks that needed scores have run
         n_subproblems, left = len(self.subproblems), self.open_subproblems()
         pairs = [(self.subproblems[p], self.round_of(round_, p)) for p in left]
-        results = self.rows.workers.side_by_side(lambda pair: self.ask(*pair), pairs)
+        results = self.rows.workers.parallel_map(lambda pair: self.ask(*pair), pairs)
         self.questions = [one.question for one in results]
         parts: list[Stage | None] = [None] * n_subproblems
         votes: list[np.ndarray | None] = [None] * n_subproblems

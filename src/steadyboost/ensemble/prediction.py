@@ -57,10 +57,10 @@ class FittedBooster(Hooks):
     def _by_block(
         self,
         X: Any,
-        conclude: Callable[[np.ndarray], np.ndarray],
+        transform: Callable[[np.ndarray], np.ndarray],
         n_columns: Callable[[], int],
     ) -> np.ndarray:
-        """What follows from the scores of new rows, block by block, which stay in the cache."""
+        """A transform of the scores of new rows, chunk by chunk, so that they stay in the cache."""
         X = by_rows(self._encoded(X))
         out = np.empty((X.shape[0], n_columns()), order="F")
         alone, stages = Workers(1), pack_stages(self, self.stages_)
@@ -70,7 +70,7 @@ class FittedBooster(Hooks):
             data = self._data(X[block], alone, stages.features)
             own = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
             stages.add(data, own)
-            out[block] = conclude(own[:, : self.n_outputs()])
+            out[block] = transform(own[:, : self.n_outputs()])
 
         with Workers(self.n_jobs) as workers:
             workers.run(score_block, range(0, len(out), PREDICT_ROWS))

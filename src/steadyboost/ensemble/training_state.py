@@ -153,17 +153,17 @@ class TrainingState:
         """Apply a function to each chunk on the thread pool; results in order."""
         return self.workers.run(function, self.blocks)
 
-    def meet(self, results: Sequence[Any], conclude: Callable[[list[Any]], Any]) -> Any:
+    def allreduce(self, results: Sequence[Any], reduce: Callable[[list[Any]], Any]) -> Any:
         """Reduce the results of the chunks of all machines."""
-        return self.workers.meet(results, conclude, self.order)
+        return self.workers.allreduce(results, reduce, self.order)
 
     def total(self, function: Callable[[RowChunk], Any]) -> Any:
         """Sum of a function over all chunks."""
-        return self.meet(self.each(function), add_up)
+        return self.allreduce(self.each(function), add_up)
 
     def sum(self, values: np.ndarray) -> float:
         """Sum of a number per row."""
-        return float(self.meet([values[block.rows].sum() for block in self.blocks], add_up))
+        return float(self.allreduce([values[block.rows].sum() for block in self.blocks], add_up))
 
     def take(self, rows: np.ndarray, workers: Workers) -> "TrainingState":
         """A subset of the rows with scores of zero, binned with the same thresholds."""
@@ -175,7 +175,7 @@ class TrainingState:
     def split_off(self, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray, bool]:
         """Rows for training and for validation, and whether any machine has one of the latter."""
         labels = [block.y for block in self.blocks]
-        held = self.meet(labels, partial(held_out, fraction=fraction, seed=seed))
+        held = self.allreduce(labels, partial(held_out, fraction=fraction, seed=seed))
         own = np.zeros(len(self), dtype=bool)
         for block, start in zip(self.blocks, self.starts, strict=True):
             own[block.rows] = held[start : start + len(block)]
@@ -187,9 +187,9 @@ class TrainingState:
         Each call receives the state that the previous call returned.
         """
         own = {block.order: block for block in self.blocks}
-        for order in self.meet(self.order, list):
+        for order in self.allreduce(self.order, list):
             mine = [function(own[order], state)] if order in own else []
-            state = self.workers.meet(mine, first_of)
+            state = self.workers.allreduce(mine, first_of)
 
     def subproblem(self, p: int, y: np.ndarray) -> "TrainingState":
         """A binary subproblem on the same rows, which updates the p-th column of the scores."""
@@ -242,7 +242,7 @@ class TrainingState:
             self.weights[block.rows] /= total
             return float(self.weights[block.rows].min())
 
-        return float(np.log(self.meet(self.each(normalise), min)))
+        return float(np.log(self.allreduce(self.each(normalise), min)))
 
     def keep_exp_scores(self) -> None:
         """From now on, cache the exponentials of the scores."""
@@ -271,7 +271,7 @@ class TrainingState:
             return top, float(raised.sum()), float(logs.min())
 
         raised = self.each(exponentiate)
-        top, total, bottom = self.meet(raised, range_of)
+        top, total, bottom = self.allreduce(raised, range_of)
         self.whole = None if self.whole is None else MIDDLE
         self.lowest = bottom - top - np.log(total)
 

@@ -54,7 +54,7 @@ def race(
     records: list[dict[str, Any]] = []
     for rung in RUNGS:
         goal = max(1, round(rung * booster.n_estimators))
-        errors = rows.workers.side_by_side(partial(_advance, goal), running)
+        errors = rows.workers.parallel_map(partial(_advance, goal), running)
         order = np.argsort(errors, kind="stable")
         kept = -(-len(running) // 2) if rung < 1 else 0
         for k in reversed(order[kept:]):

@@ -94,7 +94,7 @@ def _total(rows: TrainingState, function: Any, *arrays: np.ndarray) -> np.ndarra
         function(*arrays, block.rows.start, block.rows.stop, out)
         return out
 
-    return rows.meet([in_block(block) for block in rows.blocks], add_up)
+    return rows.allreduce([in_block(block) for block in rows.blocks], add_up)
 
 
 class Found(NamedTuple):
@@ -135,10 +135,11 @@ class LabelwiseClassifier(BoostingClassifier):
         rows = run.rows
         worths = self.worths(rows, round_).T
         votes = np.zeros(worths.shape, dtype=np.int32)
-        at_once = answers_at_once(run.learner) and not (self.resample or rows.workers.is_spread)
+        one_by_one = self.resample or rows.workers.is_distributed
+        at_once = answers_at_once(run.learner) and not one_by_one
         n_calls = min(rows.workers.n_threads, len(worths)) if at_once else len(worths)
         ask = partial(self.ask_labels, run, worths, votes, round_.split(len(worths)), at_once)
-        asked = rows.workers.side_by_side(ask, parts(len(worths), n_calls))
+        asked = rows.workers.parallel_map(ask, parts(len(worths), n_calls))
         found = [one for some in asked for one in some]
         run.questions = [one.question for one in found if one.question is not None]
         answers = Answers(tuple(one.answer for one in found))

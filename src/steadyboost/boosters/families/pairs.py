@@ -85,7 +85,7 @@ class Pairs:
         self.parts = rows.each(lambda block: BlockPairs(block, first, damping))
         sums = [float((part.factor * part.total).sum()) for part in self.parts]
         tops = [float(part.log_factor.max()) for part in self.parts]
-        top, total = rows.meet(list(zip(tops, sums, strict=True)), scale_of)
+        top, total = rows.allreduce(list(zip(tops, sums, strict=True)), scale_of)
         for part, own in zip(self.parts, tops, strict=True):
             part.factor *= np.exp(own - top)
             part.factor /= total
@@ -93,7 +93,7 @@ class Pairs:
 
     def _total(self, values: list) -> Any:
         """Sum over the blocks of all machines."""
-        return self.rows.meet(values, add_up)
+        return self.rows.allreduce(values, add_up)
 
     def _each(self, function: Callable[[BlockPairs], np.ndarray | float | None]) -> list:
         return self.rows.workers.run(function, self.parts)
@@ -133,7 +133,7 @@ class Pairs:
         """As ``ask``: U may be too small for a float, but the rows' shares of it are not."""
         rows, weights = self.rows, self.rows.weights
         logs = [part.log_other(colors) for part in self.parts]
-        top = rows.meet([float(own.max()) for own in logs], max)
+        top = rows.allreduce([float(own.max()) for own in logs], max)
         for part, own in zip(self.parts, logs, strict=True):
             weights[part.block.rows] = np.exp(own - top)
         total = rows.sum(weights)

@@ -124,7 +124,7 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
             own = votes[p * n_nodes : (p + 1) * n_nodes]
             return programs[p].grow(run.learner, self.resample, round_, p * n_nodes, own)
 
-        layers = run.rows.workers.side_by_side(grow, range(len(programs)))
+        layers = run.rows.workers.parallel_map(grow, range(len(programs)))
         run.questions = [
             Question(program.y, layer.weights, 2, SIGNS)
             for program, layer in zip(programs, layers, strict=True)

@@ -48,7 +48,7 @@ class Program(TrainingState):
     ):
         super().__init__(rows.data, y, 2, rows.sample_weight, workers, scores=mass)
         logs = [0.0 if block.base is None else block.base.max() for block in self.blocks]
-        top = self.meet(logs, max)
+        top = self.allreduce(logs, max)
 
         def begin(block: RowChunk) -> np.ndarray:
             own = self.weights[block.rows]
@@ -133,7 +133,7 @@ class Program(TrainingState):
 
         Trees answer all of them at once; other learners, and those that draw, one by one.
         """
-        if self.workers.is_spread or not answers_at_once(learner):
+        if self.workers.is_distributed or not answers_at_once(learner):
             return self._ask_each(learner, resample, weights, list(rounds))
         if resample:
             counts = [own.draw_counts(self, w) for own, w in zip(rounds, weights, strict=True)]
@@ -150,5 +150,5 @@ class Program(TrainingState):
             counts = own.draw_counts(self, question.weights) if resample else None
             return learner.answer(self.data, question, counts, own.seed, alone)
 
-        asked = self.workers.side_by_side(ask, range(len(rounds)))
+        asked = self.workers.parallel_map(ask, range(len(rounds)))
         return [answer for answer, _ in asked], np.array([votes for _, votes in asked])
