@@ -14,6 +14,7 @@ from steadyboost.ensemble.loop import Boosting, Seeds
 from steadyboost.ensemble.rounds import Draw, Round
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
+from steadyboost.ensemble.weighting import Weighting
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data
 
@@ -153,6 +154,8 @@ def test_a_first_answer_without_edge_is_kept_with_a_warning():
 
 def test_the_history_has_what_the_question_tells():
     class Telling(SAMMEClassifier):
+        weighting = Weighting
+
         def question(self, rows, round_):
             question = super().question(rows, round_)
             question.info["t"] = round_.t

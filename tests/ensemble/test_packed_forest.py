@@ -18,6 +18,7 @@ from steadyboost import (
     Tree,
 )
 from steadyboost.ensemble.packed_forest import PackedVotes, StageByStage, pack_stages
+from steadyboost.ensemble.weighting import Weighting
 
 X, y = problem()
 GAPPY = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
@@ -32,6 +33,8 @@ BOOSTERS = [
 
 class Doubled(SAMMEClassifier):
     """Adds in a way of its own."""
+
+    weighting = Weighting
 
     def add(self, scores, stage, votes):
         super().add(scores, stage, votes)

@@ -8,6 +8,7 @@ from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Round
 from steadyboost.ensemble.scores import ROUNDING, softmax
 from steadyboost.ensemble.training_state import TrainingState
+from steadyboost.ensemble.weighting import PairWeighting
 from steadyboost.learners.base import Question
 
 
@@ -40,7 +41,7 @@ class AdaBoostM2Classifier(BoostingClassifier):
     1.0
     """
 
-    weighs_pairs = True
+    weighting = PairWeighting
     stops_when_perfect = False
 
     def question(self, rows: TrainingState, round_: Round) -> Question:

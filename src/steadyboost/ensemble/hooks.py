@@ -1,30 +1,19 @@
 """The hooks of a booster: the lines of a paper's pseudocode."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from steadyboost.ensemble.scores import add_votes, softmax
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
+from steadyboost.ensemble.weighting import Weighting
 from steadyboost.learners.base import Learner, Question
 from steadyboost.trees.growth.tree import GrownTree
 
 if TYPE_CHECKING:
     from steadyboost.ensemble.loop import Boosting, Round
     from steadyboost.ensemble.stages import Stage
-
-LogWeights = TypeVar("LogWeights", bound=Callable[..., np.ndarray])
-
-
-def minus_own_score(log_weights: LogWeights) -> LogWeights:
-    """Mark ``log_weights`` that are minus each row's score of its own label.
-
-    If answers add to the score of their own class only, a round multiplies each weight by one of
-    two factors, and the loop can update the weights in place without the scores.
-    """
-    log_weights.minus_own_score = True  # type: ignore[attr-defined]
-    return log_weights
 
 
 class Hooks:
@@ -35,13 +24,24 @@ class Hooks:
     """
 
     stops_when_perfect: ClassVar[bool] = True  # or go on, with a clipped error
-    weighs_pairs: ClassVar[bool] = False  # whether it weighs (row, label) pairs
+    weighting: ClassVar[type[Weighting]] = Weighting  # how weights follow from the stages
     has_memory: ClassVar[bool] = False  # whether it remembers more of a row than its scores
     takes_label_sets: ClassVar[bool] = False  # whether rows may have several labels
     spreads: ClassVar[bool] = True  # whether rows may be spread over machines
     does_without: ClassVar[tuple[str, ...]] = ()  # shared parameters that it has no use for
     n_estimators: int
     n_classes_: int
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A subclass that overrides what a weighting counts on must name its own weighting."""
+        super().__init_subclass__(**options)
+        changed = [name for name in cls.weighting.assumes if name in vars(cls)]
+        if changed and "weighting" not in vars(cls):
+            raise TypeError(
+                f"{cls.__name__} overrides {', '.join(changed)}, which {cls.weighting.__name__} "
+                "counts on; set its class attribute weighting, for example to "
+                "steadyboost.ensemble.weighting.Weighting."
+            )
 
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Logarithm of each row's weight, (n,), up to a constant, from the scores as they stand."""
@@ -96,28 +96,20 @@ class Hooks:
         """Whether nothing is left to learn."""
         return not run.open_subproblems()
 
-    @classmethod
-    def updates_weights_in_place(cls) -> bool:
-        """Whether the loop can update the weights in place, without the scores."""
-        plain = cls.add is Hooks.add and cls.question is Hooks.question
-        return hasattr(cls.log_weights, "minus_own_score") and plain
-
     def weigh_block(self, block: RowChunk) -> np.ndarray:
         """Logarithms of the weights of a chunk of rows."""
         return self.log_weights(block.scores, block.y)
 
     def weigh(self, rows: TrainingState) -> None:
-        """Update the weights: in place if possible, otherwise from the scores."""
-        if not rows.update_weights():
-            rows.flush()
-            rows.weigh(self.weigh_block)
+        """Set the weights of the next round."""
+        rows.weighting.weigh(rows)
 
     def question(self, rows: TrainingState, round_: "Round") -> Question:
         """What the weak learner is asked; by default to name the class of weighted rows."""
         self.weigh(rows)
         code = np.ones(self.n_classes_)
-        n = self.n_classes_
-        return Question(rows.y, rows.weights, n, code, total=1.0, whole=rows.whole)
+        n, scale = self.n_classes_, rows.weighting.fixed_point_scale
+        return Question(rows.y, rows.weights, n, code, total=1.0, whole=scale)
 
     def step(self, question: Question, error: float) -> float | None:
         """How much an answer with this weighted error counts; None if it has no edge."""

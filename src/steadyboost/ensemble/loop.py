@@ -1,7 +1,6 @@
 """The boosting loop: weight the rows, fit a weak hypothesis, choose its step, add it."""
 
 import warnings
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +12,8 @@ from steadyboost.ensemble.history import History
 from steadyboost.ensemble.rounds import Round, Seeds
 from steadyboost.ensemble.scores import PERFECT, weighted_error, worth
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import PendingUpdate, RowChunk, TrainingState
+from steadyboost.ensemble.training_state import RowChunk, TrainingState
+from steadyboost.ensemble.weighting import Weighting
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.many import stacked
 
@@ -71,28 +71,15 @@ class Boosting:
     keep: int | None = None  # rounds to keep, where a callback knows better than all
     questions: list[Question] = field(default_factory=list)  # of the last round, with weights
     booster_state: Any = None  # kept by the booster between rounds; a function of the stages
-    pending_stages: list[Stage] = field(
-        default_factory=list
-    )  # not yet added to the training scores
-    last_votes: np.ndarray | None = None  # of the last pending stage, if they are known
     over: bool = False  # whether the last round was the last that there can be
 
     def __post_init__(self) -> None:
-        if self.booster.weighs_pairs and self.rows.n_classes > 1:
-            self.rows.keep_exp_scores()
-        self.updates_in_place = self.booster.updates_weights_in_place() and self.rows.n_classes > 1
-        if self.updates_in_place:
-            self.rows.enable_weight_updates()
-        this = weakref.ref(self)  # rows that hold their run would both outlive it
-
-        def flush() -> None:
-            if (run := this()) is not None:
-                run.flush()
-
-        self.rows.flush = flush
-        self.subproblems = [self.rows]
-        if self.rows.n_classes > 1:
-            self.subproblems = self.booster.subproblems(self.rows)
+        booster, several = self.booster, self.rows.n_classes > 1
+        self.rows.start(booster.weighting(booster) if several else Weighting(booster))
+        self.subproblems = booster.subproblems(self.rows) if several else [self.rows]
+        others = [state for state in (self.validation, *self.subproblems) if state is not self.rows]
+        for state in filter(None, others):
+            state.start(Weighting(booster))
 
     @property
     def weights(self) -> np.ndarray:
@@ -155,12 +142,8 @@ class Boosting:
                 for p, subproblem in enumerate(self.subproblems):
                     self.booster.question(subproblem, self.round_of(self.round(t), p))
                 self.remember(stage)
-            for rows in filter(None, (self.rows, self.validation)):
-                votes = stage.answer.votes(rows.data)
-                if self.updates_in_place and rows is self.rows:
-                    self.booster.weigh(rows)
-                    rows.pending_update = PendingUpdate(stage.step, stage.error, votes)
-                self.add(rows, stage, votes)
+            for state in filter(None, (self.rows, self.validation)):
+                state.weighting.replay(state, stage, stage.answer.votes(state.data))
 
     def remember(self, stage: Stage) -> None:
         for subproblem, part in zip(self.subproblems, stage.parts, strict=True):
@@ -181,7 +164,6 @@ class Boosting:
 
     def ask_all(self, round_: Round) -> bool:
         """One round of each open subproblem; whether none is left."""
-        self.last_votes = None  # free the memory: callbacks that needed scores have run
         n_subproblems, left = len(self.subproblems), self.open_subproblems()
         pairs = [(self.subproblems[p], self.round_of(round_, p)) for p in left]
         results = self.rows.workers.parallel_map(lambda pair: self.ask(*pair), pairs)
@@ -239,15 +221,9 @@ class Boosting:
         """
         if self.booster.has_memory:
             self.remember(stage)
-        if votes is not None and self.updates_in_place:
-            self.rows.pending_update = PendingUpdate(stage.step, stage.error, votes)
-        if votes is None or self.updates_in_place:
-            self.pending_stages.append(stage)
-            self.last_votes = votes
-        else:
-            self.add(self.rows, stage, votes)
+        self.rows.add(stage, votes)
         if self.validation is not None:
-            self.add(self.validation, stage, stage.answer.votes(self.validation.data))
+            self.validation.add(stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
         error, step = stage.error, stage.step
         if isinstance(error, np.ndarray) or isinstance(step, np.ndarray):
@@ -255,24 +231,6 @@ class Boosting:
             error, step = np.mean(parts, axis=0)
         record = {"round": len(self.stages), "error": float(error), "step": float(step)}
         self.history.append({**record, **info})
-
-    def add(self, rows: TrainingState, stage: Stage, votes: np.ndarray) -> None:
-        def to_block(block: RowChunk) -> None:
-            own = votes[block.rows]
-            self.booster.add(block.scores, stage, own)
-            if block.exp_scores is not None:
-                block.exp_scores.update(stage.code, stage.step, own)
-
-        rows.each(to_block)
-
-    def flush(self) -> None:
-        """Add the pending stages to the training scores."""
-        pending_stages, self.pending_stages = self.pending_stages, []
-        for stage in pending_stages:
-            known = self.last_votes if stage is pending_stages[-1] else None
-            votes = stage.answer.votes(self.rows.data) if known is None else known
-            self.add(self.rows, stage, votes)
-        self.last_votes = None
 
     def proba(self, rows: TrainingState) -> np.ndarray:
         """Class probabilities of rows from their current scores."""

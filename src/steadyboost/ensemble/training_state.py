@@ -10,21 +10,22 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from math import exp, log
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from steadyboost.ensemble.exp_score_cache import ExpScoreCache
-from steadyboost.ensemble.scores import PERFECT, multiply_weights
+from steadyboost.ensemble.scores import PERFECT
 from steadyboost.ensemble.validation import held_out
+from steadyboost.ensemble.weighting import Weighting
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Pieces, first_of, sums_before
 from steadyboost.trees.growth.sharded import add_up
 
+if TYPE_CHECKING:
+    from steadyboost.ensemble.stages import Stage
+
 BLOCK_ROWS = 65_536
-LOWEST = -600.0  # logarithm of numbers well above the least, which is exp(-708)
-MIDDLE = 16.0  # weights may shrink by this factor before their fixed-point unit is reset
 
 Order = tuple[int, int]  # index of a partition, and of a chunk within it
 
@@ -44,14 +45,6 @@ class RowChunk:
 
     def __len__(self) -> int:
         return len(self.y)
-
-
-class PendingUpdate(NamedTuple):
-    """The last stage, while the weights have not been multiplied by its factors yet."""
-
-    step: float
-    error: float
-    votes: np.ndarray
 
 
 def stretches(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
@@ -81,15 +74,6 @@ def range_of(raised: list[tuple[float, float, float]]) -> tuple[float, float, fl
     return *scale_of([block[:2] for block in raised]), min(block[2] for block in raised)
 
 
-def nearby_scale(whole: float) -> float:
-    """A valid value of the fixed-point weight 2**60, reset to ``MIDDLE`` if it drifted too far."""
-    return whole if 1 <= whole <= MIDDLE**2 else MIDDLE
-
-
-def nothing_pending() -> None:
-    """Default for ``flush``: there are no pending stages."""
-
-
 class TrainingState:
     """Data and labels, with the current scores and weights of boosting."""
 
@@ -115,10 +99,7 @@ class TrainingState:
         self.n_outputs = n_classes if n_outputs is None else n_outputs
         self.sample_weight, self.costs = weights, costs
         self.numbers, self.n_passed = slice(None) if numbers is None else numbers, len(y)
-        self.flush: Callable[[], None] = nothing_pending
-        self.pending_update: PendingUpdate | None = None
-        self.lowest = -np.inf  # lower bound of log(weight)
-        self.whole: float | None = None  # fixed-point 2**60 in the trees' weights
+        self.weighting = Weighting()
         self.weights = np.empty(len(y))
         base = None if weights is None else np.log(weights)
         self.blocks = [
@@ -205,36 +186,7 @@ class TrainingState:
         """The error; for a perfect answer, that of half a misclassified row."""
         return max(PERFECT, 1 / (2 * self.mass)) if error <= PERFECT else error
 
-    def enable_weight_updates(self) -> None:
-        """From now on, update the weights in place from round to round."""
-        self.whole = MIDDLE
-
-    def update_weights(self) -> bool:
-        """Apply the pending update to the weights in place; return whether that was possible.
-
-        No exponential per row is needed: a stage multiplies each weight by one of two factors, and
-        the normalising constant follows from its error. It is not possible if some weight could
-        underflow, as it could not grow again; then the weights are recomputed from the scores.
-        """
-        pending, self.pending_update = self.pending_update, None
-        if pending is None or self.whole is None or self.lowest <= LOWEST:
-            return False
-        fall = exp(-pending.step)
-        scale = 1 / (pending.error + (1 - pending.error) * fall)
-        factors = (fall * scale, scale)
-        self.lowest += log(scale) - max(pending.step, 0.0)
-        self.whole = nearby_scale(self.whole * factors[int(pending.error >= 0.5)])
-
-        def multiply(block: RowChunk) -> None:
-            votes, weights = pending.votes[block.rows], self.weights[block.rows]
-            multiply_weights(*factors, votes, block.y, weights)
-
-        self.each(multiply)
-        if self.lowest <= LOWEST:
-            self.lowest = self._lowest_now()
-        return bool(self.lowest > LOWEST)
-
-    def _lowest_now(self) -> float:
+    def normalise(self) -> float:
         """Normalise the weights and return the exact logarithm of the smallest."""
         total = self.sum(self.weights)
 
@@ -244,18 +196,28 @@ class TrainingState:
 
         return float(np.log(self.allreduce(self.each(normalise), min)))
 
-    def keep_exp_scores(self) -> None:
-        """From now on, cache the exponentials of the scores."""
-        for block in self.blocks:
-            block.exp_scores = ExpScoreCache(block.scores, block.y)
+    def start(self, weighting: Weighting) -> None:
+        """Choose what owns the weights and the pending stages; called once, before a run."""
+        self.weighting = weighting
+        weighting.start(self)
+
+    def add(self, stage: "Stage", votes: np.ndarray | None) -> None:
+        """Add a stage to the scores, now or when somebody needs them."""
+        self.weighting.add(self, stage, votes)
+
+    def flush(self) -> None:
+        """Add the pending stages to the scores."""
+        self.weighting.flush(self)
 
     @property
     def scores(self) -> np.ndarray:
         self.flush()
         return np.concatenate([block.scores for block in self.blocks])
 
-    def weigh(self, log_weights: Callable[[RowChunk], np.ndarray]) -> None:
+    def weigh(self, log_weights: Callable[[RowChunk], np.ndarray]) -> float:
         """Set the weights to exp(log_weights(chunk)) * sample_weight, normalised to sum to one.
+
+        Returns a lower bound of the logarithms of the weights.
 
         Exponents are shifted by their maximum first, so that the weights do not overflow even
         after thousands of rounds.
@@ -272,13 +234,12 @@ class TrainingState:
 
         raised = self.each(exponentiate)
         top, total, bottom = self.allreduce(raised, range_of)
-        self.whole = None if self.whole is None else MIDDLE
-        self.lowest = bottom - top - np.log(total)
 
         def normalise(block: RowChunk) -> None:
             self.weights[block.rows] *= np.exp(raised[block.number][0] - top) / total
 
         self.each(normalise)
+        return float(bottom - top - np.log(total))
 
 
 def digest(arrays: Iterable[np.ndarray | None]) -> str:

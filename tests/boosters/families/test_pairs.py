@@ -22,6 +22,7 @@ from steadyboost.ensemble import training_state as rows_module
 from steadyboost.ensemble.codes.colorings import cut_value, random_coloring
 from steadyboost.ensemble.scores import add_votes
 from steadyboost.ensemble.training_state import TrainingState
+from steadyboost.ensemble.weighting import PairWeighting
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data
 
@@ -143,7 +144,7 @@ def test_blocks_and_threads_do_not_matter(smoothing, monkeypatch):
 def test_raised_scores_that_follow_votes_are_those_raised_anew(seed, k, n_rounds, life):
     rng = np.random.default_rng(seed)
     rows = scored_rows(n=20, k=k, seed=seed)
-    rows.keep_exp_scores()
+    rows.start(PairWeighting())
     block = rows.blocks[0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(raised_module, "LIFE", life)

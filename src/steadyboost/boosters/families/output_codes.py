@@ -10,6 +10,7 @@ from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.rounds import Draw, Round
 from steadyboost.ensemble.scores import softmax
 from steadyboost.ensemble.training_state import TrainingState
+from steadyboost.ensemble.weighting import PairWeighting
 from steadyboost.learners.base import Question
 from steadyboost.trees.prediction.apply import take
 
@@ -19,7 +20,7 @@ CLIP = 1e-10
 class OutputCodeClassifier(BoostingClassifier):
     """Boosting with output codes: each round colours the labels and learns the colours."""
 
-    weighs_pairs = True
+    weighting = PairWeighting
     stops_when_perfect = False  # one perfect colouring does not separate k classes
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
