@@ -25,7 +25,7 @@ SOME = 2**14  # size of the subsample that brackets the end of the bottom
 STRETCHES = 8  # chunks of large data, whose partial sums are added
 
 Edge = tuple[float, float]  # the largest margin of the bottom, and the share of tied rows in it
-Columns = tuple[np.ndarray, ...]  # packed bins, places in them, where the bins of each begin
+ColumnArrays = tuple[np.ndarray, ...]  # packed bins, places in them, where the bins of each begin
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,15 @@ class SearchSample:
         """Of two parts, as a share of all rows; rounded, so that equal splits tie."""
         return -round(purity / float(self.whole.sum()), 12)
 
-    def columns(self, features: np.ndarray) -> Columns:
+    def columns(self, features: np.ndarray) -> ColumnArrays:
         """The bins of neighbouring features, of all rows."""
         packed, places, layout, _ = self.binned.group(features)
         offsets = layout[0][places[0] : places[-1] + 2]
         return packed, places, offsets - offsets[0]
 
     def bundled(
-        self, single: Columns, n_rows: int, n_channels: int
-    ) -> tuple[Columns, FeatureBundles]:
+        self, single: ColumnArrays, n_rows: int, n_channels: int
+    ) -> tuple[ColumnArrays, FeatureBundles]:
         """What to add up: bundles of several of the single columns, where that pays."""
         packed, columns, starts, members = bundles = self.binned.bundles(self.n_classes)
         saved, n_cells = len(single[1]) - len(columns), int(starts[-1]) * n_channels
@@ -77,8 +77,8 @@ class SearchSample:
 
     def sum_stretches(
         self,
-        add_up: Callable[[Columns, np.ndarray], np.ndarray],
-        single: Columns,
+        add_up: Callable[[ColumnArrays, np.ndarray], np.ndarray],
+        single: ColumnArrays,
         rows: np.ndarray,
         n_channels: int,
     ) -> np.ndarray:

@@ -21,7 +21,7 @@ from steadyboost.boosters.dmcboost.margin_state import (
     bottom_edges,
     bottom_shares,
 )
-from steadyboost.boosters.dmcboost.search_tree import SplitScorer, search_tree
+from steadyboost.boosters.dmcboost.search_tree import LineSearchScorer, search_tree
 from steadyboost.boosters.dmcboost.step_search import find_step
 from steadyboost.ensemble.stages import Stage
 from steadyboost.learners.base import Answer, Question
@@ -191,7 +191,7 @@ class DirectSearch:
         return drawn, MarginState(drawn, self.scores[rows])
 
     def searched(
-        self, sample: SearchSample, scorer: SplitScorer, weights: np.ndarray
+        self, sample: SearchSample, scorer: LineSearchScorer, weights: np.ndarray
     ) -> tuple[Question, Answer, np.ndarray]:
         """A tree whose splits are scored by line searches."""
         growth = self.direct.tree

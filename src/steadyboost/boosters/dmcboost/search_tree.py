@@ -38,7 +38,7 @@ class Leaf:
     place: int
 
 
-class SplitScorer(Protocol):
+class LineSearchScorer(Protocol):
     """Finds the best split of a leaf, given the labels of all other leaves."""
 
     def search(self, leaf: Leaf, leaves: Sequence[Leaf]) -> LineSearchSplit | None: ...
@@ -56,7 +56,11 @@ class SearchTree:
     """Grows one tree."""
 
     def __init__(
-        self, sample: SearchSample, scorer: SplitScorer, max_depth: int | None, leaves: int | None
+        self,
+        sample: SearchSample,
+        scorer: LineSearchScorer,
+        max_depth: int | None,
+        leaves: int | None,
     ):
         n = sample.binned.n_rows
         self.sample, self.scorer = sample, scorer
@@ -134,7 +138,10 @@ class SearchTree:
 
 
 def search_tree(
-    sample: SearchSample, scorer: SplitScorer, max_depth: int | None, max_leaf_nodes: int | None
+    sample: SearchSample,
+    scorer: LineSearchScorer,
+    max_depth: int | None,
+    max_leaf_nodes: int | None,
 ) -> tuple[GrownTree, np.ndarray, np.ndarray]:
     """Grow a tree by a scorer's splits: the tree, the label of each node, the vote of each row."""
     return SearchTree(sample, scorer, max_depth, max_leaf_nodes).grow()
