@@ -202,7 +202,7 @@ class MarginSplitScorer:
             rated[names[at]] = Rated(place, cuts[at], sets[at], (step, threshold), margin)
 
     def _best_of_all(self, leaf: Leaf, leaves: Sequence[Leaf], few: list[Rated]) -> Rated:
-        """The best of a few cuts, by what all rows say at the probe of each."""
+        """The best of a few cuts, each evaluated on all rows at its own probe."""
         own, probes = self.all, np.array([one.probe for one in few])
         both = np.stack([one.cut for one in few]), np.stack([one.left_bitset for one in few])
         table = _table(self.sample.binned, *both)

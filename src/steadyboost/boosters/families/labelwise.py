@@ -87,7 +87,7 @@ def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
 
 
 def _total(rows: TrainingState, function: Any, *arrays: np.ndarray) -> np.ndarray:
-    """Sum over the blocks of rows of what a kernel says of each label."""
+    """Sum over the chunks of the per-label results of a kernel."""
 
     def in_block(block: RowChunk) -> np.ndarray:
         out = np.empty(len(arrays[0]))
@@ -133,7 +133,7 @@ class LabelwiseClassifier(BoostingClassifier):
         return max(0.0, (1 - edge / mass) / 2) if mass > 0 else 0.5
 
     def boost(self, run: Boosting, round_: Round) -> bool:
-        """Labels are asked about side by side: each alone, or each thread's share in one call."""
+        """Fit the labels in parallel: one call per label, or one call per thread for its share."""
         rows = run.rows
         worths = self.worths(rows, round_).T
         votes = np.zeros(worths.shape, dtype=np.int32)
