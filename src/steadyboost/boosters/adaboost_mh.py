@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from steadyboost.boosters.families.labelwise import Found, LabelwiseClassifier, indicator
+from steadyboost.boosters.families.labelwise import LabelResult, LabelwiseClassifier, indicator
 from steadyboost.ensemble.loop import Boosting, Round
 from steadyboost.ensemble.scores import ROUNDING, log_odds, one_against_all, sigmoid
 from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_of
@@ -136,7 +136,9 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
         rows.workers.run(give_signs, pieces)
         return out.T
 
-    def steps(self, rows: TrainingState, votes: np.ndarray, found: list[Found], error: Any) -> Any:
+    def steps(
+        self, rows: TrainingState, votes: np.ndarray, found: list[LabelResult], error: Any
+    ) -> Any:
         return self.alpha(rows, error)
 
     def alpha(self, rows: TrainingState, error: float) -> float | None:

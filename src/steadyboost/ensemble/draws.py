@@ -1,7 +1,8 @@
-"""Bootstraps of rows that are drawn block by block, as numpy would draw all of them at once.
+"""Bootstraps drawn chunk by chunk, with the counts that one multinomial draw would give.
 
-numpy draws a number for row after row, and the last one takes the rest; so do blocks here, each of
-which takes the next blocks for one more row. The draws are the same but for the rounding of shares.
+NumPy draws a binomial count for one row after another, and the last row takes the rest. The chunks
+do the same, with the mass of the later chunks as one more row at the end of each: the counts agree
+up to the rounding of that mass.
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from steadyboost.ensemble.training_state import RowChunk, TrainingState
 
 
 class Left(NamedTuple):
-    """What a block hands on: the state of chance, and the draws, share and rows that are left."""
+    """State passed from chunk to chunk: the generator, and the draws, mass and rows left."""
 
     state: Any
     draws: int

@@ -1,4 +1,4 @@
-"""The hooks of a booster: the lines of a paper's pseudocode."""
+"""The hooks of a booster: the steps of a paper's pseudocode that the loop calls."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Hooks:
-    """What a booster may say; the loop asks.
+    """Methods that a booster overrides; the loop calls them.
 
     A booster is ``log_weights`` and ``step``; also ``question``, where it asks for something else
     than the classes, and ``add`` and ``probabilities``, where it is not a weighted vote.
@@ -25,10 +25,10 @@ class Hooks:
 
     stops_when_perfect: ClassVar[bool] = True  # or go on, with a clipped error
     weighting: ClassVar[type[Weighting]] = Weighting  # how weights follow from the stages
-    has_memory: ClassVar[bool] = False  # whether it remembers more of a row than its scores
+    has_memory: ClassVar[bool] = False  # whether it keeps per-row state other than the scores
     takes_label_sets: ClassVar[bool] = False  # whether rows may have several labels
-    spreads: ClassVar[bool] = True  # whether rows may be spread over machines
-    does_without: ClassVar[tuple[str, ...]] = ()  # shared parameters that it has no use for
+    spreads: ClassVar[bool] = True  # whether it supports distributed rows
+    does_without: ClassVar[tuple[str, ...]] = ()  # common parameters that it does not have
     n_estimators: int
     n_classes_: int
 
@@ -44,7 +44,7 @@ class Hooks:
             )
 
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Logarithm of each row's weight, (n,), up to a constant, from the scores as they stand."""
+        """Logarithm of each row's weight, (n,), up to a constant, from the current scores."""
         raise NotImplementedError
 
     def check_costs(self, costs: Any, y: np.ndarray) -> np.ndarray | None:
@@ -52,18 +52,18 @@ class Hooks:
         return None
 
     def classes_in(self, y: np.ndarray) -> np.ndarray:
-        """The labels that there are."""
+        """The distinct labels, sorted."""
         return np.unique(y)
 
     def prepare(self) -> None:
-        """Set what follows from the classes alone, before there are rows."""
+        """Set attributes that depend only on the classes, before the data is seen."""
 
     def n_outputs(self) -> int:
-        """Columns of scores."""
+        """Number of columns of the scores."""
         return self.n_classes_
 
     def n_columns(self, n_rounds: int | None = None) -> int:
-        """Those, and after them what else ``add`` keeps of a row in so many rounds (None: all)."""
+        """``n_outputs``, and the columns that ``add`` uses in ``n_rounds`` rounds (None: all)."""
         return self.n_outputs()
 
     def n_parts(self, t: int) -> int:
@@ -75,18 +75,18 @@ class Hooks:
         return [rows]
 
     def tune(self, rows: TrainingState, learner: Learner) -> None:
-        """Set what is chosen from the training rows before the first round."""
+        """Choose hyperparameters from the training data before the first round."""
 
     def n_rounds(self) -> int:
-        """Rounds at the most."""
+        """Maximum number of rounds."""
         return self.n_estimators
 
     def rounds_name(self) -> str:
-        """The parameter that says so."""
+        """Name of the parameter for the maximum number of rounds."""
         return "n_estimators"
 
     def finish(self, run: "Boosting") -> None:
-        """Set what is known only after the last round."""
+        """Set fitted attributes after the last round."""
 
     def boost(self, run: "Boosting", round_: "Round") -> bool:
         """One round; whether it must be the last. By default: ask, decide on the step, add."""
@@ -137,11 +137,11 @@ class Hooks:
         return None
 
     def wrong(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Which rows the scores get wrong."""
+        """Boolean mask of the rows that the scores misclassify."""
         return self.probabilities(scores).argmax(axis=1) != y
 
     def decision(self, scores: np.ndarray) -> np.ndarray:
-        """What ``decision_function`` gives for scores."""
+        """The decision function for the given scores."""
         return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores.copy()
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:

@@ -64,8 +64,12 @@ class Workers:
         numbers = list(range(len(items)))[::-1]  # a thread that comes late finds less to do
 
         def share() -> None:
-            while (k := draw(numbers)) is not None:
-                results[k] = function(items[k])
+            try:
+                while (k := draw(numbers)) is not None:
+                    results[k] = function(items[k])
+            except BaseException:
+                numbers.clear()  # after an error no thread needs to begin another item
+                raise
 
         others = [self._pool.submit(share) for _ in range(min(self.n_threads, len(items)) - 1)]
         try:

@@ -14,7 +14,7 @@ Made = TypeVar("Made")
 
 
 class Pieces(NamedTuple):
-    """Rows as pieces of a whole that is spread over machines; numbers are places in the whole."""
+    """Partitions of distributed rows on this machine; ``numbers`` are their global indices."""
 
     numbers: Sequence[int]
     bounds: Sequence[int]

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from steadyboost.boosters.dmcboost.margin_state import bottom_of, bottom_shares
 from steadyboost.boosters.dmcboost.phases import Direct, DirectSearch, best_round
-from steadyboost.boosters.dmcboost.standing import bottom_of, bottom_shares
 from steadyboost.boosters.dmcboost.tuning import bottom_mass, compare_bottoms
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Boosting, Round
@@ -175,7 +175,7 @@ class DMCBoostClassifier(BoostingClassifier):
         for stage in run.stages:
             self.add(scores, stage, stage.answer.votes(rows.data))
         weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
-        own = gaps(scores, rows.y)
+        own = score_margins(scores, rows.y)
         edge, _ = bottom_of(own, weights, self.bottom_)
         self.bottom_set_ = np.flatnonzero(bottom_shares(own, weights, edge))
         if run.stages[-1].extra["margin"] < 0 and run.stages[-1].extra["phase"] == 2:
@@ -206,11 +206,11 @@ class DMCBoostClassifier(BoostingClassifier):
         """
         check_is_fitted(self, "stages_")
         indices = self._class_indices(check_labels(y, X), "y")
-        return gaps(self._scores(X), indices) / np.abs(self.estimator_weights_).sum()
+        return score_margins(self._scores(X), indices) / np.abs(self.estimator_weights_).sum()
 
 
-def gaps(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """How far the scores of the own labels lead the best of the others."""
+def score_margins(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Score of each row's label minus the best score of the other labels."""
     others = scores.copy()
     others[np.arange(len(y)), y] = -np.inf
     return own_score(scores, y) - others.max(axis=1)

@@ -94,7 +94,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
         return Question(rows.y, rows.weights, 2, SIGNS)
 
     def add(self, scores: np.ndarray, stage: Stage, votes: np.ndarray) -> None:
-        """Each problem adds to its own column."""
+        """Each subproblem adds to its own column."""
         for p, part in enumerate(stage.parts):
             if part is not None:
                 own = votes if votes.ndim == 1 else votes[:, p]
@@ -105,7 +105,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
         add_votes(scores, votes, stage.code, stage.step)
 
     def decision(self, scores: np.ndarray) -> np.ndarray:
-        """H; with more classes, what its problems say for each of them."""
+        """H; with more than two classes, a score per class from all subproblems."""
         if self.n_classes_ <= 2:
             return scores[:, 0].copy()
         return scores.copy() if self._is_ovr() else scores @ self.bits_.T.astype(float)

@@ -87,7 +87,7 @@ def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
 
 
 def _total(rows: TrainingState, function: Any, *arrays: np.ndarray) -> np.ndarray:
-    """Sum over the blocks of rows of what a kernel says of each label."""
+    """Sum over the chunks of the per-label results of a kernel."""
 
     def in_block(block: RowChunk) -> np.ndarray:
         out = np.empty(len(arrays[0]))
@@ -97,8 +97,8 @@ def _total(rows: TrainingState, function: Any, *arrays: np.ndarray) -> np.ndarra
     return rows.allreduce([in_block(block) for block in rows.blocks], add_up)
 
 
-class Found(NamedTuple):
-    """What was asked about a label, and what the answer is worth; no answer is worth nothing."""
+class LabelResult(NamedTuple):
+    """Question and answer for one label, and the edge of the answer; 0 if there is none."""
 
     question: Question | None
     answer: Answer | None
@@ -120,18 +120,20 @@ class LabelwiseClassifier(BoostingClassifier):
         """
         raise NotImplementedError
 
-    def steps(self, rows: TrainingState, votes: np.ndarray, found: list[Found], error: Any) -> Any:
+    def steps(
+        self, rows: TrainingState, votes: np.ndarray, found: list[LabelResult], error: Any
+    ) -> Any:
         """How much the answers count: a number, or one for each label; None without an edge."""
         raise NotImplementedError
 
-    def errors(self, found: list[Found]) -> Any:
+    def errors(self, found: list[LabelResult]) -> Any:
         """Share of the weight on which the hypothesis is wrong."""
         mass = sum(one.mass for one in found)
         edge = sum(one.edge for one in found)
         return max(0.0, (1 - edge / mass) / 2) if mass > 0 else 0.5
 
     def boost(self, run: Boosting, round_: Round) -> bool:
-        """Labels are asked about side by side: each alone, or each thread's share in one call."""
+        """Fit the labels in parallel: one call per label, or one call per thread for its share."""
         rows = run.rows
         worths = self.worths(rows, round_).T
         votes = np.zeros(worths.shape, dtype=np.int32)
@@ -154,7 +156,7 @@ class LabelwiseClassifier(BoostingClassifier):
         rounds: list[Round],
         at_once: bool,
         at: slice,
-    ) -> list[Found]:
+    ) -> list[LabelResult]:
         """Put the questions of some labels, unless nothing is at stake."""
         rows, own, said = run.rows, worths[at], votes[at]
         masses = _total(rows, _masses, own)
@@ -174,7 +176,9 @@ class LabelwiseClassifier(BoostingClassifier):
             ]
         edges = _total(rows, _edges, own, said)
         return [
-            Found(question, answer, edge, mass) if mass > 0 else Found(None, None, 0.0, 0.0)
+            LabelResult(question, answer, edge, mass)
+            if mass > 0
+            else LabelResult(None, None, 0.0, 0.0)
             for question, answer, edge, mass in zip(
                 questions, answers, edges.tolist(), masses.tolist(), strict=True
             )

@@ -70,7 +70,7 @@ class BlockPairs:
 
 
 class Pairs:
-    """A distribution over the pairs of all rows, as the scores stand.
+    """A distribution over the (row, label) pairs of all rows, from the current scores.
 
     ``damping``, if any, gives the logarithm of a further factor of each row, from
     ``ln(sum over l of exp(S(l) - S(y_i)))``, how strongly the scores speak against its label.

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from steadyboost.boosters.families.binary import SIGNS
-from steadyboost.boosters.families.labelwise import Found, LabelwiseClassifier
+from steadyboost.boosters.families.labelwise import LabelResult, LabelwiseClassifier
 from steadyboost.boosters.softmax_boost.soft_risk import SoftRisk, draw_rows
 from steadyboost.ensemble.costs import check_cost_matrix, check_row_costs
 from steadyboost.ensemble.rounds import Draw, Round
@@ -202,12 +202,14 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
             return int(self.n_samples)
         return max(1, round(float(self.n_samples) * n_rows))
 
-    def errors(self, found: list[Found]) -> Any:
+    def errors(self, found: list[LabelResult]) -> Any:
         if not self.multilabel_:
             return super().errors(found)
         return np.array([super(SoftmaxBoostClassifier, self).errors([one]) for one in found])
 
-    def steps(self, rows: TrainingState, votes: np.ndarray, found: list[Found], error: Any) -> Any:
+    def steps(
+        self, rows: TrainingState, votes: np.ndarray, found: list[LabelResult], error: Any
+    ) -> Any:
         """A step for all labels; where rows have several, each label is a problem of its own."""
         if self.n_samples == "all" and not self.resample and np.all(error >= 0.5 - ROUNDING):
             return None  # the next rounds would ask the same and be told the same

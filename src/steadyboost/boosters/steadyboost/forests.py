@@ -54,7 +54,7 @@ class Forests:
     def unseen(
         self, trees: Sequence[GrownTree], rounds: Sequence[Round]
     ) -> tuple[np.ndarray, float]:
-        """What a forest says of rows that its trees have not seen, and its best leaf size."""
+        """Out-of-bag predictions of a forest, and its best leaf size."""
         some, sizes = some_rows(len(self.mass)), self.least * LEAF_SIZES
         votes = self._votes(trees, rounds, sizes, some)
         best = int(np.argmin([self._brier_score(own, some) for own in votes]))
