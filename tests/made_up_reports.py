@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from steadyboost.lab.comparison.result import Comparison, MethodResult, Run, Setting
+from steadyboost.lab.comparison.result import Comparison, FoldResult, MethodResult, Setting
 
 
 @dataclass
@@ -56,7 +56,9 @@ def comparison(failure=""):
 
 def _result(name, is_ours, wrongs):
     runs = [
-        Run(np.array([[80 - n // 2, n // 2], [n - n // 2, 20 - n + n // 2]]), 0.01 * n, 0.5, 0.1)
+        FoldResult(
+            np.array([[80 - n // 2, n // 2], [n - n // 2, 20 - n + n // 2]]), 0.01 * n, 0.5, 0.1
+        )
         for n in wrongs
     ]
     return MethodResult(name, is_ours, runs)

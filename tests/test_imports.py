@@ -172,14 +172,14 @@ def test_the_check_sees_imports_of_every_form(tmp_path, monkeypatch):
         "from steadyboost.lab import datasets\n"
         "from ..boosters import samme\n"
         "from . import loop\n"
-        "def late():\n    from steadyboost.ensemble.training_state import Rows\n"
+        "def late():\n    from steadyboost.ensemble.training_state import RowChunk\n"
     )
     assert imported_by(path) == {
         "steadyboost.noise",
         "steadyboost.lab.datasets",
         "steadyboost.boosters.samme",
         "steadyboost.ensemble.loop",
-        "steadyboost.ensemble.training_state.Rows",
+        "steadyboost.ensemble.training_state.RowChunk",
     }
 
 

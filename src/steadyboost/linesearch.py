@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from steadyboost.boosters.dmcboost.linesearch import (
+    all_rivals,
     choose_interval,
     error_curve,
-    stand_all,
     whole_weights,
 )
 from steadyboost.boosters.dmcboost.margin_search import bottom_mean, margin_lines
@@ -62,7 +62,7 @@ def minimize_error(
     scores, y, votes, weights = _checked(scores, y, votes, sample_weight)
     scale = float(np.abs(scores).max()) if scale is None else _checked_scale(scale, least=0.0)
     whole = whole_weights(weights, len(y))
-    low, high, right = error_curve(scores, y, stand_all(scores, y), votes, whole, scale)
+    low, high, right = error_curve(scores, y, all_rivals(scores, y), votes, whole, scale)
     best, _, step = choose_interval(right, low, high, False)
     ends = np.concatenate([[-np.inf], high]), np.concatenate([low, [np.inf]])
     total = int(whole.sum())
@@ -144,7 +144,7 @@ def _lines(
     bottom: float,
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray, float]:
     lines = tuple(np.empty(len(y)) for _ in range(3))
-    margin_lines(scores, y, stand_all(scores, y), votes, sign, *lines)
+    margin_lines(scores, y, all_rivals(scores, y), votes, sign, *lines)
     weights = np.ones(len(y)) if weights is None else weights
     if not 0 < bottom <= weights.sum():
         raise ValueError(

@@ -11,8 +11,8 @@ from steadyboost.boosters.softmax_boost import soft_risk
 from steadyboost.boosters.steadyboost import forests, noise_model
 from steadyboost.boosters.steadyboost.forests import Forests
 from steadyboost.boosters.steadyboost.noise_model import fit_noise_model, some_rows, symmetric
-from steadyboost.ensemble import exp_score_cache as raised
-from steadyboost.ensemble.exp_score_cache import CHUNK, RaisedScores
+from steadyboost.ensemble import exp_score_cache
+from steadyboost.ensemble.exp_score_cache import CHUNK, ExpScoreCache
 from steadyboost.ensemble.rounds import AT_ONCE, LARGEST, Seeds
 from steadyboost.ensemble.scores import add_votes
 
@@ -89,12 +89,12 @@ def follow(n, steps, k=4):
     rng = np.random.default_rng(n)
     scores = np.asfortranarray(rng.normal(size=(n, k)))
     y = rng.integers(k, size=n).astype(np.int32)
-    kept = RaisedScores(scores, y)
+    kept = ExpScoreCache(scores, y)
     for step in steps:
         code = rng.choice([-1.0, 1.0], size=(2, k))
         votes = rng.integers(2, size=n).astype(np.int32)
         add_votes(scores, votes, code, step)
-        kept.follow(code, step, votes)
+        kept.update(code, step, votes)
     colors = np.array([0, 1, 1, 0], dtype=np.int8)
     return kept, kept.sum_colors(colors), colors
 
@@ -114,7 +114,7 @@ def test_raised_scores_are_raised_anew_before_they_drift_too_far(monkeypatch):
     steps = [0.4, 0.7, 0.6, 0.2]
     found = []
     for far in (0.0, 1.0, 300.0):
-        monkeypatch.setattr(raised, "RANGE", far)
+        monkeypatch.setattr(exp_score_cache, "RANGE", far)
         kept = follow(50, steps)[0]
         found.append((kept.drift, kept.values * np.exp(kept.shift)[:, None]))
     drifts, values = zip(*found, strict=True)

@@ -13,7 +13,8 @@ from steadyboost.ensemble.callbacks import Callback
 from steadyboost.ensemble.loop import Boosting, Seeds
 from steadyboost.ensemble.rounds import Draw, Round
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
+from steadyboost.ensemble.weighting import Weighting
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data
 
@@ -51,7 +52,7 @@ class Script:
 def boosting(lines, n_rounds=None, booster=None, weights=None, seed=0):
     booster = SAMMEClassifier() if booster is None else booster
     booster.n_classes_ = 3
-    rows = Rows(Data(np.zeros((6, 1))), LABELS, 3, weights, Workers(1))
+    rows = TrainingState(Data(np.zeros((6, 1))), LABELS, 3, weights, Workers(1))
     return Boosting(booster, Script(lines), rows, None, Seeds(seed), n_rounds or len(lines))
 
 
@@ -153,6 +154,8 @@ def test_a_first_answer_without_edge_is_kept_with_a_warning():
 
 def test_the_history_has_what_the_question_tells():
     class Telling(SAMMEClassifier):
+        weighting = Weighting
+
         def question(self, rows, round_):
             question = super().question(rows, round_)
             question.info["t"] = round_.t

@@ -17,7 +17,8 @@ from steadyboost import (
     Stump,
     Tree,
 )
-from steadyboost.ensemble.packed_forest import StackedTrees, StageByStage, stack
+from steadyboost.ensemble.packed_forest import PackedVotes, StageByStage, pack_stages
+from steadyboost.ensemble.weighting import Weighting
 
 X, y = problem()
 GAPPY = np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
@@ -32,6 +33,8 @@ BOOSTERS = [
 
 class Doubled(SAMMEClassifier):
     """Adds in a way of its own."""
+
+    weighting = Weighting
 
     def add(self, scores, stage, votes):
         super().add(scores, stage, votes)
@@ -48,7 +51,7 @@ def staged(model, X):
 def test_all_stages_at_once_are_the_stages_one_by_one(booster, tree):
     model = booster(tree, n_estimators=12, random_state=0).fit(GAPPY, y)
     rows = np.concatenate([GAPPY] * (1 + 4500 // len(X)))  # several chunks, and part of one
-    assert isinstance(stack(model, model.stages_), StackedTrees)
+    assert isinstance(pack_stages(model, model.stages_), PackedVotes)
     np.testing.assert_array_equal(model._scores(rows), staged(model, rows))
 
 
@@ -67,22 +70,22 @@ def test_categories_and_trees_of_unlike_size_stack_too():
 )
 def test_other_stages_are_added_one_by_one(model):
     model.set_params(n_estimators=5, random_state=0).fit(X, y)
-    assert isinstance(stack(model, model.stages_), StageByStage)
+    assert isinstance(pack_stages(model, model.stages_), StageByStage)
     np.testing.assert_array_equal(model._scores(X), staged(model, X))
 
 
 def test_features_are_those_that_trees_look_at():
     model = SAMMEClassifier(Stump(), n_estimators=2, random_state=0).fit(X, y)
     used = {int(f) for stage in model.stages_ for f in stage.answer.tree.feature}
-    assert set(stack(model, model.stages_).features.tolist()) == used | {0}
+    assert set(pack_stages(model, model.stages_).features.tolist()) == used | {0}
 
 
 def test_trees_are_stacked_once_as_long_as_they_are_the_same():
     model = SAMMEClassifier(Tree(), n_estimators=6, random_state=0).fit(X, y)
-    stacked = stack(model, model.stages_)
-    assert stack(model, list(model.stages_)) is stacked
+    packed = pack_stages(model, model.stages_)
+    assert pack_stages(model, list(model.stages_)) is packed
     del model.stages_[3:]
-    assert stack(model, model.stages_) is not stacked
+    assert pack_stages(model, model.stages_) is not packed
     np.testing.assert_array_equal(model._scores(X), staged(model, X))
     model.fit(X, 1 - y)
     np.testing.assert_array_equal(model._scores(X), staged(model, X))
@@ -90,7 +93,7 @@ def test_trees_are_stacked_once_as_long_as_they_are_the_same():
 
 def test_a_model_that_is_gone_leaves_nothing():
     model = SAMMEClassifier(Tree(), n_estimators=2, random_state=0).fit(X, y)
-    gone = ref(stack(model, model.stages_))
+    gone = ref(pack_stages(model, model.stages_))
     del model
     gc.collect()
     assert gone() is None

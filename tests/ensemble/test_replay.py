@@ -19,8 +19,8 @@ def test_a_replay_asks_in_the_rounds_of_training(k):
 
     X, y = problem(k=k)
     model = Watched(n_estimators=2, warm_start=True, random_state=0, n_jobs=1).fit(X, y)
-    trained, n_problems = asked.copy(), 1 if k == 2 else k
-    assert len(set(trained)) == 2 * n_problems
+    trained, n_subproblems = asked.copy(), 1 if k == 2 else k
+    assert len(set(trained)) == 2 * n_subproblems
     asked.clear()
     model.set_params(n_estimators=3).fit(X, y)
     assert asked[: len(trained)] == trained

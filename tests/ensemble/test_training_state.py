@@ -7,14 +7,16 @@ from hypothesis import strategies as st
 
 from steadyboost.ensemble import training_state as module
 from steadyboost.ensemble.scores import own_score
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data
 
 
 def make_rows(n=100, k=3, weights=None, workers=None):
     y = (np.arange(n) % k).astype(np.int32)
-    return Rows(Data(np.arange(n, dtype=float)[:, None]), y, k, weights, workers or Workers(1))
+    return TrainingState(
+        Data(np.arange(n, dtype=float)[:, None]), y, k, weights, workers or Workers(1)
+    )
 
 
 def fill(rows, scale=1.0, seed=0):

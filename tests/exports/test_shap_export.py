@@ -17,7 +17,7 @@ from steadyboost import (
     WeightBoostClassifier,
 )
 from steadyboost.exports import encode, shap_explainer
-from steadyboost.exports.splits import Bins, threshold_tree
+from steadyboost.exports.splits import FeatureBins, threshold_tree
 
 OTHERS = (MartiBoostClassifier, SteadyBoostClassifier, WeightBoostClassifier)
 SUMMED = [booster for booster in BOOSTERS if booster not in OTHERS]
@@ -78,7 +78,7 @@ def test_other_boosters_are_refused(booster):
 def test_cover_of_a_node_is_that_of_its_children():
     X, y = mixed_frame(300)
     model = SAMMEClassifier(Tree(max_depth=4), n_estimators=1).fit(X, y)
-    tree = threshold_tree(model.estimators_[0].tree, Bins.of(model).runs)
+    tree = threshold_tree(model.estimators_[0].tree, FeatureBins.of(model).runs)
     inner = ~tree.is_leaf
     below = tree.cover[tree.left[inner]] + tree.cover[tree.right[inner]]
     np.testing.assert_allclose(tree.cover[inner], below)

@@ -3,8 +3,8 @@
 import numpy as np
 
 from steadyboost.ensemble.estimator import BoostingClassifier
-from steadyboost.ensemble.hooks import minus_own_score
 from steadyboost.ensemble.scores import ROUNDING, log_odds, own_score
+from steadyboost.ensemble.weighting import MultiplicativeWeighting
 from steadyboost.learners.base import Question
 
 
@@ -34,7 +34,8 @@ class AdaBoostM1Classifier(BoostingClassifier):
     1.0
     """
 
-    @minus_own_score
+    weighting = MultiplicativeWeighting
+
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Right rounds multiply the weight by beta = error / (1 - error) = exp(-step)."""
         return -own_score(scores, y)

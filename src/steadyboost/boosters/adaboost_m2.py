@@ -7,7 +7,8 @@ from steadyboost.boosters.families.pairs import Pairs
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Round
 from steadyboost.ensemble.scores import ROUNDING, softmax
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
+from steadyboost.ensemble.weighting import PairWeighting
 from steadyboost.learners.base import Question
 
 
@@ -40,10 +41,10 @@ class AdaBoostM2Classifier(BoostingClassifier):
     1.0
     """
 
-    weighs_pairs = True
+    weighting = PairWeighting
     stops_when_perfect = False
 
-    def question(self, rows: Rows, round_: Round) -> Question:
+    def question(self, rows: TrainingState, round_: Round) -> Question:
         """The pseudoloss is (1 - worth) / 2: y_i is worth the sum of D(i, .), l costs D(i, l)."""
         edges = Pairs(rows).edges()
         k = self.n_classes_

@@ -4,10 +4,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from steadyboost.boosters.families.labelwise import Found, LabelwiseClassifier, indicator
+from steadyboost.boosters.families.labelwise import LabelResult, LabelwiseClassifier, indicator
 from steadyboost.ensemble.loop import Boosting, Round
 from steadyboost.ensemble.scores import ROUNDING, log_odds, one_against_all, sigmoid
-from steadyboost.ensemble.training_state import Block, Rows, scale_of
+from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_of
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.tree import Tree
 from steadyboost.parameters import StrOptions
@@ -106,7 +106,7 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
             )
         return learner
 
-    def worths(self, rows: Rows, round_: Round) -> np.ndarray:
+    def worths(self, rows: TrainingState, round_: Round) -> np.ndarray:
         """w(x, y) times -c(x, y): weights are exp(-psi) where a row has the label, else exp(psi).
 
         They sum to one over all pairs.
@@ -117,7 +117,7 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
         stretches = parts(k, min(k, rows.workers.n_threads))
         pieces = [(block, at) for block in rows.blocks for at in stretches]
 
-        def raise_labels(piece: tuple[Block, slice]) -> None:
+        def raise_labels(piece: tuple[RowChunk, slice]) -> None:
             block, at = piece
             base = np.zeros(len(block)) if block.base is None else block.base
             own, start, number = out[at, block.rows], block.rows.start, block.number
@@ -125,28 +125,30 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
             np.exp(own, out=own)
             own.sum(axis=1, out=sums[number, at])
 
-        def give_signs(piece: tuple[Block, slice]) -> None:
+        def give_signs(piece: tuple[RowChunk, slice]) -> None:
             block, at = piece
             factors = np.exp(tops[block.number, at] - top) / total
             _give_signs(has[at], factors, block.rows.start, block.rows.stop, out[at])
 
         rows.workers.run(raise_labels, pieces)
         by_block = [scale_of(np.column_stack(own)) for own in zip(tops, sums, strict=True)]
-        top, total = rows.meet(by_block, scale_of)
+        top, total = rows.allreduce(by_block, scale_of)
         rows.workers.run(give_signs, pieces)
         return out.T
 
-    def steps(self, rows: Rows, votes: np.ndarray, found: list[Found], error: Any) -> Any:
+    def steps(
+        self, rows: TrainingState, votes: np.ndarray, found: list[LabelResult], error: Any
+    ) -> Any:
         return self.alpha(rows, error)
 
-    def alpha(self, rows: Rows, error: float) -> float | None:
+    def alpha(self, rows: TrainingState, error: float) -> float | None:
         """artanh of the edge, that is half the log-odds of being right."""
         return None if error >= 0.5 - ROUNDING else -log_odds(rows.floored(error)) / 2
 
     def boost(self, run: Boosting, round_: Round) -> bool:
         return run.ask_all(round_) if self.tree == "shared" else super().boost(run, round_)
 
-    def question(self, rows: Rows, round_: Round) -> Question:
+    def question(self, rows: TrainingState, round_: Round) -> Question:
         """One question for all labels: leaves name those that they say yes to."""
         worths = self.worths(rows, round_)
         edges = np.column_stack([worths, np.abs(worths).sum(axis=1)])
@@ -155,7 +157,7 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
         return Question(nothing, edges[:, k].copy(), k, np.ones((1, k)), edges=edges, absent=-1.0)
 
     def step_on(
-        self, rows: Rows, question: Question, votes: np.ndarray, error: float
+        self, rows: TrainingState, question: Question, votes: np.ndarray, error: float
     ) -> float | None:
         return self.alpha(rows, error)
 

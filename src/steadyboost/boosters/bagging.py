@@ -6,7 +6,7 @@ import numpy as np
 
 from steadyboost.boosters.families.voting import VotingClassifier
 from steadyboost.ensemble.loop import Boosting
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Learner
 
 
@@ -62,10 +62,10 @@ class BaggingClassifier(VotingClassifier):
         """All rows alike, whatever the votes."""
         return np.zeros(len(y))
 
-    def tune(self, rows: Rows, learner: Learner) -> None:
+    def tune(self, rows: TrainingState, learner: Learner) -> None:
         if self.oob_score and not self.resample:
             raise ValueError("oob_score=True needs bootstraps; set resample=True.")
-        if self.oob_score and rows.workers.is_spread:
+        if self.oob_score and rows.workers.is_distributed:
             raise ValueError(
                 "oob_score=True keeps the votes of each row in one place, but X is spread over "
                 "machines; set oob_score=False, and pass X_val and y_val to fit."

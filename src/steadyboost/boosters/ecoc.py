@@ -16,7 +16,7 @@ from steadyboost.ensemble.codes.codes import (
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Boosting, Round
 from steadyboost.ensemble.scores import log_odds, softmax
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Learner, Question
 from steadyboost.parameters import StrOptions
 
@@ -77,7 +77,7 @@ default="balanced"
         self.code = code
         self.decoding = decoding
 
-    def tune(self, rows: Rows, learner: Learner) -> None:
+    def tune(self, rows: TrainingState, learner: Learner) -> None:
         k, bits = self.n_classes_, self.n_estimators
         self._bit_log_odds = 1.0
         if k == 1:
@@ -107,7 +107,7 @@ default="balanced"
         """Bits do not know of each other: all rows alike."""
         return np.zeros(len(y))
 
-    def question(self, rows: Rows, round_: Round) -> Question:
+    def question(self, rows: TrainingState, round_: Round) -> Question:
         rows.weigh(self.weigh_block)
         colors = self.code_[:, round_.t]
         code = np.array([colors == 0, colors == 1], dtype=float)

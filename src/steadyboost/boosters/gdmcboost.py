@@ -10,7 +10,7 @@ from steadyboost.boosters.families.pairs import Pairs
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Round
 from steadyboost.ensemble.scores import ROUNDING, log_odds, softmax
-from steadyboost.ensemble.training_state import Block, Rows
+from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.learners.base import Question
 from steadyboost.parameters import StrOptions
 from steadyboost.trees.jit import kernel
@@ -113,7 +113,7 @@ class GDMCBoostClassifier(BoostingClassifier):
         super().__init__(estimator, **shared)
         self.leaves = leaves
 
-    def question(self, rows: Rows, round_: Round) -> Question:
+    def question(self, rows: TrainingState, round_: Round) -> Question:
         """What label l is worth in row i, <Y_l, w_i>, over k / (2k - 2) times the risk.
 
         Scores are half of <F, Y_l>, up to a constant of the row: in these units codeword l adds
@@ -127,7 +127,7 @@ class GDMCBoostClassifier(BoostingClassifier):
         return Question(rows.y, edges[:, k].copy(), k, code, info, edges=edges, form=form)
 
     def step_on(
-        self, rows: Rows, question: Question, votes: np.ndarray, error: float
+        self, rows: TrainingState, question: Question, votes: np.ndarray, error: float
     ) -> float | None:
         """Where the risk is least along the hypothesis.
 
@@ -137,13 +137,15 @@ class GDMCBoostClassifier(BoostingClassifier):
         step = along(rows, question, votes)
         return -log_odds(rows.floored(0.0)) / 2 if step == LARGEST_STEP else step
 
-    def along_labels(self, rows: Rows, question: Question, votes: np.ndarray) -> float | None:
+    def along_labels(
+        self, rows: TrainingState, question: Question, votes: np.ndarray
+    ) -> float | None:
         """Least of right exp(-step) + wrong exp(step) + the pairs that stay as they are."""
 
         assert question.edges is not None
         edges = question.edges
 
-        def of_block(block: Block) -> np.ndarray:
+        def of_block(block: RowChunk) -> np.ndarray:
             out = np.zeros(2)
             _named(edges[block.rows], votes[block.rows], block.y, out)
             return out
@@ -153,13 +155,15 @@ class GDMCBoostClassifier(BoostingClassifier):
             return None
         return LARGEST_STEP if wrong <= CLIP * right else float(np.log(right / wrong)) / 2
 
-    def along_vectors(self, rows: Rows, question: Question, votes: np.ndarray) -> float | None:
+    def along_vectors(
+        self, rows: TrainingState, question: Question, votes: np.ndarray
+    ) -> float | None:
         """A line search by Newton's method."""
 
         assert question.edges is not None
         edges = question.edges
 
-        def of_block(block: Block, step: float) -> np.ndarray:
+        def of_block(block: RowChunk, step: float) -> np.ndarray:
             out, at, own = np.zeros(2), block.rows, votes[block.rows]
             code = question.code
             if votes.ndim == 2:  # each row has a vector of its own

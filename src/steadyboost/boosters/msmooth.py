@@ -8,7 +8,7 @@ import numpy as np
 from steadyboost.boosters.families.output_codes import CLIP, OutputCodeClassifier
 from steadyboost.boosters.families.pairs import Damping
 from steadyboost.ensemble.scores import log_one_plus_exp
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.tuning import race
 from steadyboost.learners.base import Learner, Question
 from steadyboost.parameters import Interval, StrOptions
@@ -69,7 +69,7 @@ default="balanced"
         super().__init__(estimator, coloring=coloring, **shared)
         self.smoothing = smoothing
 
-    def tune(self, rows: Rows, learner: Learner) -> None:
+    def tune(self, rows: TrainingState, learner: Learner) -> None:
         """Section 4: lambda by the error on a fifth of the rows, ties to the smallest."""
         if self.smoothing == "auto":
             self.smoothing_path_ = race(self, rows, learner, "smoothing_", GRID)

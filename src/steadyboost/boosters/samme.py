@@ -5,8 +5,8 @@ from math import log
 import numpy as np
 
 from steadyboost.ensemble.estimator import BoostingClassifier
-from steadyboost.ensemble.hooks import minus_own_score
 from steadyboost.ensemble.scores import ROUNDING, log_odds, own_score
+from steadyboost.ensemble.weighting import MultiplicativeWeighting
 from steadyboost.learners.base import Question
 
 
@@ -35,7 +35,8 @@ class SAMMEClassifier(BoostingClassifier):
     1.0
     """
 
-    @minus_own_score
+    weighting = MultiplicativeWeighting
+
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Wrong rounds multiply the weight by exp(step): all steps, less those that were right."""
         return -own_score(scores, y)

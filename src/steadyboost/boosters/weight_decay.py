@@ -9,7 +9,7 @@ from scipy.optimize import brentq
 from steadyboost.boosters.families.binary import BinaryBoostingClassifier, against
 from steadyboost.ensemble.scores import PERFECT, ROUNDING, log_odds
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Block, Rows, scale_of
+from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_of
 from steadyboost.learners.base import Question
 from steadyboost.parameters import Interval
 from steadyboost.trees.jit import kernel
@@ -33,7 +33,7 @@ def _slope(step, terms, C):
     return top, total
 
 
-def weight_of_one(rows: Rows) -> np.ndarray:
+def weight_of_one(rows: TrainingState) -> np.ndarray:
     """v = N W; a row of weight 2 is two rows, with half of its W each."""
     if rows.sample_weight is None:
         return rows.n_all * rows.weights
@@ -91,12 +91,12 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
         super().__init__(estimator, strategy=strategy, **shared)
         self.C = C
 
-    def weigh_block(self, block: Block) -> np.ndarray:
+    def weigh_block(self, block: RowChunk) -> np.ndarray:
         """exp(-y H - C zeta), where zeta is the square of s, the weight spent on a row so far."""
         logs = against(block.scores, block.y)
         return logs if block.memory is None else logs - self.C * block.memory**2
 
-    def remember(self, rows: Rows, stage: Stage) -> None:
+    def remember(self, rows: TrainingState, stage: Stage) -> None:
         """s gains the step times N W."""
         spent = stage.step * weight_of_one(rows)
         for block in rows.blocks:
@@ -104,7 +104,7 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
             block.memory = own if block.memory is None else block.memory + own
 
     def step_on(
-        self, rows: Rows, question: Question, votes: np.ndarray, error: float
+        self, rows: TrainingState, question: Question, votes: np.ndarray, error: float
     ) -> float | None:
         """Where the cost stops falling along the hypothesis, up to ``LARGEST_STEP``."""
         if error >= 0.5 - ROUNDING:
@@ -113,7 +113,9 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
             return -log_odds(rows.floored(error)) / 2
         return self.first_root(rows, self.terms(rows, question, votes))
 
-    def terms(self, rows: Rows, question: Question, votes: np.ndarray) -> tuple[np.ndarray, ...]:
+    def terms(
+        self, rows: TrainingState, question: Question, votes: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
         """Of each row: ln(weight exp(-y H)), u = y h, s, and v = N W."""
         base, past = np.empty(len(rows)), np.zeros(len(rows))
         for block in rows.blocks:
@@ -124,14 +126,14 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
         agree = np.where(votes == question.targets, 1.0, -1.0)
         return base, agree, past, weight_of_one(rows)
 
-    def first_root(self, rows: Rows, terms: tuple[np.ndarray, ...]) -> float:
+    def first_root(self, rows: TrainingState, terms: tuple[np.ndarray, ...]) -> float:
         """Of the cost's slope: first to a stretch of the steps, then to rounding."""
 
-        def in_block(block: Block, step: float) -> tuple[float, float]:
+        def in_block(block: RowChunk, step: float) -> tuple[float, float]:
             return _slope(step, tuple(term[block.rows] for term in terms), self.C)
 
         def slope(step: float) -> float:
-            return rows.meet(rows.each(lambda block: in_block(block, step)), scale_of)[1]
+            return rows.allreduce(rows.each(lambda block: in_block(block, step)), scale_of)[1]
 
         before = 0.0
         if slope(before) >= 0:

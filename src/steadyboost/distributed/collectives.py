@@ -172,23 +172,23 @@ class CollectiveTasks:
 class DistributedWorkers(Workers):
     """The threads of one worker of several, whose allreduce goes through its tasks."""
 
-    is_spread = True
+    is_distributed = True
 
     def __init__(self, tasks: CollectiveTasks, n_threads: int, rank: int):
         super().__init__(n_threads)
         self.tasks, self.rank = tasks, rank
 
-    def meet(
+    def allreduce(
         self,
         values: Sequence[Any],
-        conclude: Callable[[list[Any]], Any],
+        reduce: Callable[[list[Any]], Any],
         order: Sequence[Any] | None = None,
     ) -> Any:
         order = [self.rank] * len(values) if order is None else list(order)
-        return self.tasks.allreduce(Contribution(order, list(values), conclude))
+        return self.tasks.allreduce(Contribution(order, list(values), reduce))
 
     def alone(self) -> "DistributedWorkers":
         return DistributedWorkers(self.tasks, 1, self.rank)
 
-    def side_by_side(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    def parallel_map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         return self.tasks.parallel_map(function, items)

@@ -11,26 +11,26 @@ import numpy as np
 from steadyboost.distributed import worker
 from steadyboost.distributed.coordinator import Coordinator
 from steadyboost.ensemble.loop import Boosting
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 
 
-def labels(run: Boosting, rows: Rows) -> np.ndarray:
+def labels(run: Boosting, rows: TrainingState) -> np.ndarray:
     return rows.y
 
 
-def user_weights(run: Boosting, rows: Rows) -> np.ndarray:
+def user_weights(run: Boosting, rows: TrainingState) -> np.ndarray:
     return np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
 
 
-def round_weights(run: Boosting, rows: Rows) -> np.ndarray:
+def round_weights(run: Boosting, rows: TrainingState) -> np.ndarray:
     return run.weights
 
 
-def running_scores(run: Boosting, rows: Rows) -> np.ndarray:
+def running_scores(run: Boosting, rows: TrainingState) -> np.ndarray:
     return rows.scores
 
 
-def probabilities(run: Boosting, rows: Rows) -> np.ndarray:
+def probabilities(run: Boosting, rows: TrainingState) -> np.ndarray:
     return run.proba(rows)
 
 
@@ -40,7 +40,7 @@ class RemoteRows:
     def __init__(self, coordinator: Coordinator, name: str, n_classes: int):
         self.coordinator, self.name, self.n_classes = coordinator, name, n_classes
 
-    def fetch(self, function: Callable[[Boosting, Rows], Any]) -> np.ndarray:
+    def fetch(self, function: Callable[[Boosting, TrainingState], Any]) -> np.ndarray:
         """An array with an entry per row, in the order of the partitions."""
         found = self.coordinator.run_on_all(worker.fetch, self.name, function)
         chunks = sorted((own for part in found for own in part), key=lambda own: own[0])
@@ -67,7 +67,7 @@ class RemoteBoosting(Boosting):
     coordinator: Any = None
 
     def __post_init__(self) -> None:
-        self.problems = []
+        self.subproblems = []
         self.coordinator.restore = self.calls_to_restore
 
     def calls_to_restore(self) -> list[tuple]:

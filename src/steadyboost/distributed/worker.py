@@ -10,7 +10,7 @@ import numpy as np
 from steadyboost.distributed.collectives import CollectiveTasks, DistributedWorkers
 from steadyboost.distributed.preprocessing import Partition
 from steadyboost.ensemble.loop import Boosting, Seeds
-from steadyboost.ensemble.training_state import Rows, digest
+from steadyboost.ensemble.training_state import TrainingState, digest
 from steadyboost.ensemble.validation import take_rows
 from steadyboost.learners.base import Data, Pieces
 
@@ -109,9 +109,9 @@ class JoinedPartitions:
         empty.data.pieces = Pieces([], [0])
         return empty
 
-    def rows(self, booster: "BoostingClassifier", workers: DistributedWorkers) -> Rows:
+    def rows(self, booster: "BoostingClassifier", workers: DistributedWorkers) -> TrainingState:
         k, columns = booster.n_classes_, booster.n_columns()
-        return Rows(self.data, self.y, k, self.weights, workers, columns, costs=self.costs)
+        return TrainingState(self.data, self.y, k, self.weights, workers, columns, costs=self.costs)
 
     def fingerprint(self) -> str:
         return digest((*self.data.arrays, self.y, self.weights, self.costs))
@@ -165,7 +165,9 @@ def error_on(worker: WorkerActor, name: str) -> float:
     return worker.run.error_on(getattr(worker.run, name))
 
 
-def fetch(worker: WorkerActor, name: str, function: Callable[[WorkerRun, Rows], Any]) -> list[Any]:
+def fetch(
+    worker: WorkerActor, name: str, function: Callable[[WorkerRun, TrainingState], Any]
+) -> list[Any]:
     """An array with an entry per row, chunk by chunk, each with its position among all."""
     assert worker.run is not None
     rows = getattr(worker.run, name)

@@ -1,18 +1,19 @@
-"""Bootstraps of rows that are drawn block by block, as numpy would draw all of them at once.
+"""Bootstraps drawn chunk by chunk, with the counts that one multinomial draw would give.
 
-numpy draws a number for row after row, and the last one takes the rest; so do blocks here, each of
-which takes the next blocks for one more row. The draws are the same but for the rounding of shares.
+NumPy draws a binomial count for one row after another, and the last row takes the rest. The chunks
+do the same, with the mass of the later chunks as one more row at the end of each: the counts agree
+up to the rounding of that mass.
 """
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.ensemble.training_state import Block, Rows
+from steadyboost.ensemble.training_state import RowChunk, TrainingState
 
 
 class Left(NamedTuple):
-    """What a block hands on: the state of chance, and the draws, share and rows that are left."""
+    """State passed from chunk to chunk: the generator, and the draws, mass and rows left."""
 
     state: Any
     draws: int
@@ -20,7 +21,7 @@ class Left(NamedTuple):
     rows: int
 
 
-def draw_counts(rows: Rows, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def draw_counts(rows: TrainingState, weights: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """How often each row is in a bootstrap drawn by the weights.
 
     Draws go from row to row, and so, where rows are spread over machines, from one to the next.
@@ -28,7 +29,7 @@ def draw_counts(rows: Rows, weights: np.ndarray, rng: np.random.Generator) -> np
     counts = np.zeros(len(weights), dtype=np.int64)
     shares = weights / rows.sum(weights)
 
-    def draw(block: Block, left: Left) -> Left:
+    def draw(block: RowChunk, left: Left) -> Left:
         rng.bit_generator.state = left.state
         own = shares[block.rows]
         parts = own / max(left.share, own.sum(), np.finfo(float).tiny)

@@ -20,7 +20,7 @@ from steadyboost.ensemble.sklearn_callbacks import (
     SklearnCallbacks,
     with_callbacks,
 )
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.validation import (
     Sample,
     check_labels,
@@ -196,7 +196,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
 
     def _training_rows(
         self, sample: Sample, learner: Learner, workers: Workers, going_on: bool
-    ) -> Rows:
+    ) -> TrainingState:
         weights = with_class_weight(sample.weights, self.class_weight, sample.y)
         X, y, weights, costs, numbers = without_weightless(sample._replace(weights=weights))
         if not going_on:
@@ -207,7 +207,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         indices = self._class_indices(y, "y")
         data = self._data(table, workers)
         n_columns = self.n_columns()
-        return Rows(
+        return TrainingState(
             data,
             indices,
             self.n_classes_,
@@ -235,10 +235,12 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             workers.run,
         )
 
-    def _validation_rows(self, sample: Sample, workers: Workers) -> Rows:
+    def _validation_rows(self, sample: Sample, workers: Workers) -> TrainingState:
         data = self._data(self._encoder.encode(sample.X), workers)
         indices = self._class_indices(sample.y, "y_val")
-        return Rows(data, indices, self.n_classes_, sample.weights, workers, self.n_columns())
+        return TrainingState(
+            data, indices, self.n_classes_, sample.weights, workers, self.n_columns()
+        )
 
     def _class_indices(self, y: np.ndarray, name: str) -> np.ndarray:
         return class_indices(y, self.classes_, name)
@@ -269,8 +271,8 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     def _boost(
         self,
         learner: Learner,
-        rows: Rows,
-        validation: Rows | None,
+        rows: TrainingState,
+        validation: TrainingState | None,
         callbacks: Sequence[Callback],
         going_on: bool,
     ) -> None:

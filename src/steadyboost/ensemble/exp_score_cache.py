@@ -1,9 +1,10 @@
-"""exp(S(l) - shift) of every wrong label, kept up as the scores grow.
+"""A cache of exp(S(l) - shift) for every wrong label, updated as the scores change.
 
-Boosting over (row, label) pairs is made of exponentials. A round multiplies each by one of two
-factors, which is far quicker than raising it anew, and is put off until the numbers are summed,
-which needs a pass anyway. Before range or rounding could add up, the scores are raised anew. A run
-that is replayed does the same in the same rounds.
+Boosting over (row, label) pairs weights them by exponentials of score differences. A round
+multiplies each exponential by one of two factors, which is much faster than computing it again.
+The multiplication is deferred until the values are summed, which makes a pass over them anyway.
+Before overflow or rounding errors can accumulate, the exponentials are recomputed from the scores.
+A replayed run recomputes them in the same rounds.
 """
 
 import numpy as np
@@ -11,9 +12,9 @@ import numpy as np
 from steadyboost.ensemble.scores import own_score
 from steadyboost.trees.jit import kernel
 
-RANGE = 300.0  # how far exponents may drift
-LIFE = 256  # products in a row
-CHUNK = 256  # rows whose sums stay in the first-level cache
+RANGE = 300.0  # largest total change of an exponent between two recomputations
+LIFE = 256  # largest number of multiplications between two recomputations
+CHUNK = 256  # rows whose sums fit into the L1 cache
 
 
 @kernel
@@ -67,7 +68,7 @@ def _add_own(table, votes, y, own):
         own[i] += table[np.uint64(votes[i]), np.uint64(y[i])]
 
 
-class RaisedScores:
+class ExpScoreCache:
     """``values[i, l] = exp(S(l) - shift[i])``, and 0 for the row's own label, scored ``own[i]``."""
 
     def __init__(self, scores: np.ndarray, y: np.ndarray):
@@ -76,7 +77,7 @@ class RaisedScores:
         self.refresh()
 
     def refresh(self) -> None:
-        """Raise the scores as they stand, shifted by the row's largest wrong one."""
+        """Recompute the exponentials, shifted by the largest score of a wrong label in each row."""
         self.own = own_score(self.scores, self.y)
         np.copyto(self.values, self.scores)
         _hide_own(self.values, self.y, -np.inf)
@@ -87,8 +88,8 @@ class RaisedScores:
         self._votes = np.zeros(len(self.y), dtype=np.int32)
         self._factors = np.ones((2, self.scores.shape[1]))
 
-    def follow(self, code: np.ndarray, step: float, votes: np.ndarray) -> None:
-        """Catch up with votes that have been added to the scores."""
+    def update(self, code: np.ndarray, step: float, votes: np.ndarray) -> None:
+        """Update the exponentials for votes that have been added to the scores."""
         self.age += 1
         self.drift += abs(step) * float(np.abs(code).max())
         multiplies = votes.ndim == 1 and (code.ndim == 1 or len(code) == 2)

@@ -1,7 +1,6 @@
-"""The one loop: weigh, ask, count, add."""
+"""The boosting loop: weight the rows, fit a weak hypothesis, choose its step, add it."""
 
 import warnings
-import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +12,8 @@ from steadyboost.ensemble.history import History
 from steadyboost.ensemble.rounds import Round, Seeds
 from steadyboost.ensemble.scores import PERFECT, weighted_error, worth
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Block, Late, Rows
+from steadyboost.ensemble.training_state import RowChunk, TrainingState
+from steadyboost.ensemble.weighting import Weighting
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.many import stacked
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from steadyboost.ensemble.estimator import BoostingClassifier
 
 
-def mean_info(asked: Sequence["Asked"]) -> dict[str, Any]:
-    """What goes to the history: numbers, on average over the problems."""
-    if len(asked) == 1:
-        return asked[0].question.info
-    names = asked[0].question.info
-    return {name: float(np.mean([a.question.info[name] for a in asked])) for name in names}
+def mean_info(results: Sequence["RoundResult"]) -> dict[str, Any]:
+    """Entries for the history, averaged over the subproblems."""
+    if len(results) == 1:
+        return results[0].question.info
+    names = results[0].question.info
+    return {name: float(np.mean([a.question.info[name] for a in results])) for name in names}
 
 
-def only_question(rows: Rows, round_: Round) -> Question:
-    """With one class there is nothing to weigh."""
+def only_question(rows: TrainingState, round_: Round) -> Question:
+    """The question for data with a single class: uniform weights."""
     return Question(rows.y, np.full(len(rows), 1 / rows.n_all), 1, np.ones(1))
 
 
-class Asked(NamedTuple):
-    """A question with the answer that it got; the step is None if there is no edge."""
+class RoundResult(NamedTuple):
+    """A question and its answer; the step is None if the answer has no edge."""
 
     question: Question
     answer: Answer
@@ -51,50 +51,39 @@ class Asked(NamedTuple):
         return Stage(self.answer, question.code, factor * self.step, self.error, question.extra)
 
     def unhelpful(self) -> Stage:
-        """A stage all the same, where there is none else to keep."""
+        """The stage of an answer without an edge, for an ensemble that would be empty otherwise."""
         extra = {**self.question.extra, "no_edge": True}
         return Stage(self.answer, self.question.code, 1.0, self.error, extra)
 
 
 @dataclass
 class Boosting:
-    """A training run: what callbacks see, and the loop itself."""
+    """A training run: the loop, and the state that callbacks can read."""
 
     booster: "BoostingClassifier"
     learner: Learner
-    rows: Rows
-    validation: Rows | None
+    rows: TrainingState
+    validation: TrainingState | None
     seeds: Seeds
     n_rounds: int
     stages: list[Stage] = field(default_factory=list)
     history: History = field(default_factory=History)
     keep: int | None = None  # rounds to keep, where a callback knows better than all
     questions: list[Question] = field(default_factory=list)  # of the last round, with weights
-    memo: Any = None  # what the booster keeps between rounds; it follows from the stages
-    waiting: list[Stage] = field(default_factory=list)  # to be added to training rows
-    last_votes: np.ndarray | None = None  # of the last stage that waits, if they are known
+    booster_state: Any = None  # kept by the booster between rounds; a function of the stages
     over: bool = False  # whether the last round was the last that there can be
 
     def __post_init__(self) -> None:
-        if self.booster.weighs_pairs and self.rows.n_classes > 1:
-            self.rows.keep_raised()
-        self.follows_own = self.booster.weighs_own() and self.rows.n_classes > 1
-        if self.follows_own:
-            self.rows.start_following()
-        this = weakref.ref(self)  # rows that hold their run would both outlive it
-
-        def catch_up() -> None:
-            if (run := this()) is not None:
-                run.catch_up()
-
-        self.rows.catch_up = catch_up
-        self.problems = [self.rows]
-        if self.rows.n_classes > 1:
-            self.problems = self.booster.problems(self.rows)
+        booster, several = self.booster, self.rows.n_classes > 1
+        self.rows.start(booster.weighting(booster) if several else Weighting(booster))
+        self.subproblems = booster.subproblems(self.rows) if several else [self.rows]
+        others = [state for state in (self.validation, *self.subproblems) if state is not self.rows]
+        for state in filter(None, others):
+            state.start(Weighting(booster))
 
     @property
     def weights(self) -> np.ndarray:
-        """Weights of the rows in the last round, on average over the problems."""
+        """Weights of the rows in the last round, averaged over the subproblems."""
         return np.mean([question.weights for question in self.questions], axis=0)
 
     def run(self, callbacks: Sequence["Callback"]) -> None:
@@ -138,39 +127,35 @@ class Boosting:
         """Whether nothing is left to learn."""
         return self.booster.is_done(self)
 
-    def open_problems(self) -> list[int]:
-        """Problems that had an edge in the last round, and were not perfect."""
+    def open_subproblems(self) -> list[int]:
+        """Indices of the subproblems that had an edge in the last round and were not perfect."""
         if not self.stages:
-            return list(range(len(self.problems)))
+            return list(range(len(self.subproblems)))
         ends = self.booster.stops_when_perfect or self.rows.n_classes == 1
         parts = enumerate(self.stages[-1].parts)
         return [p for p, part in parts if part and not (ends and part.error <= PERFECT)]
 
     def replay(self) -> None:
-        """Bring the scores up to the stages that are there already (warm start, resume)."""
+        """Recompute the scores from existing stages (warm start, resume)."""
         for t, stage in enumerate(self.stages):
             if self.booster.has_memory:
-                for p, problem in enumerate(self.problems):
-                    self.booster.question(problem, self.round_of(self.round(t), p))
+                for p, subproblem in enumerate(self.subproblems):
+                    self.booster.question(subproblem, self.round_of(self.round(t), p))
                 self.remember(stage)
-            for rows in filter(None, (self.rows, self.validation)):
-                votes = stage.answer.votes(rows.data)
-                if self.follows_own and rows is self.rows:
-                    self.booster.weigh(rows)
-                    rows.late = Late(stage.step, stage.error, votes)
-                self.add(rows, stage, votes)
+            for state in filter(None, (self.rows, self.validation)):
+                state.weighting.replay(state, stage, stage.answer.votes(state.data))
 
     def remember(self, stage: Stage) -> None:
-        for problem, part in zip(self.problems, stage.parts, strict=True):
+        for subproblem, part in zip(self.subproblems, stage.parts, strict=True):
             if part is not None:
-                self.booster.remember(problem, part)
+                self.booster.remember(subproblem, part)
 
     def round(self, t: int) -> Round:
         return Round(t, self.seeds[t])
 
     def round_of(self, round_: Round, p: int) -> Round:
-        """The round of a problem: its own, where there are several."""
-        return round_.of(p) if len(self.problems) > 1 else round_
+        """The round of a subproblem, with a seed of its own if there are several."""
+        return round_.of(p) if len(self.subproblems) > 1 else round_
 
     def one_round(self) -> bool:
         """One round; whether it must be the last."""
@@ -178,39 +163,38 @@ class Boosting:
         return self.booster.boost(self, round_) if self.rows.n_classes > 1 else self.ask_all(round_)
 
     def ask_all(self, round_: Round) -> bool:
-        """A round of each problem that is not over; whether none is left."""
-        self.last_votes = None  # whoever wanted the scores has asked: there is room for the next
-        n_problems, left = len(self.problems), self.open_problems()
-        pairs = [(self.problems[p], self.round_of(round_, p)) for p in left]
-        asked = self.rows.workers.side_by_side(lambda pair: self.ask(*pair), pairs)
-        self.questions = [one.question for one in asked]
-        parts: list[Stage | None] = [None] * n_problems
-        votes: list[np.ndarray | None] = [None] * n_problems
-        for p, one in zip(left, asked, strict=True):
+        """One round of each open subproblem; whether none is left."""
+        n_subproblems, left = len(self.subproblems), self.open_subproblems()
+        pairs = [(self.subproblems[p], self.round_of(round_, p)) for p in left]
+        results = self.rows.workers.parallel_map(lambda pair: self.ask(*pair), pairs)
+        self.questions = [one.question for one in results]
+        parts: list[Stage | None] = [None] * n_subproblems
+        votes: list[np.ndarray | None] = [None] * n_subproblems
+        for p, one in zip(left, results, strict=True):
             parts[p], votes[p] = one.stage(self.booster.learning_rate), one.votes
         edge = any(parts)
         if not edge:
             if self.stages:
                 return True
-            self.warn_of_no_edge(asked[0].error)
-            parts = [one.unhelpful() for one in asked]
-        together = asked[0].votes if n_problems == 1 else stacked(votes, len(self.rows))
-        self.accept(Stage.joined(parts), together, mean_info(asked))
+            self.warn_of_no_edge(results[0].error)
+            parts = [one.unhelpful() for one in results]
+        together = results[0].votes if n_subproblems == 1 else stacked(votes, len(self.rows))
+        self.accept(Stage.joined(parts), together, mean_info(results))
         return not edge or self.is_done()
 
-    def ask(self, rows: Rows, round_: Round) -> Asked:
-        """Put a problem's question to the weak learner, and decide how much its answer counts."""
+    def ask(self, rows: TrainingState, round_: Round) -> RoundResult:
+        """Fit the weak learner to a subproblem's question, and choose the step of its answer."""
         booster = self.booster
         question = (booster.question if rows.n_classes > 1 else only_question)(rows, round_)
         counts = round_.draw_counts(rows, question.weights) if booster.resample else None
         answer, votes = self.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
         error = self.error_of(rows, question, votes)
-        if rows.n_classes == 1:  # nothing to weigh: the one class is always right
-            return Asked(question, answer, votes, error, 1.0)
+        if rows.n_classes == 1:  # the only class is always right
+            return RoundResult(question, answer, votes, error, 1.0)
         step = booster.step_on(rows, question, votes, error)
-        return Asked(question, answer, votes, error, step)
+        return RoundResult(question, answer, votes, error, step)
 
-    def error_of(self, rows: Rows, question: Question, votes: np.ndarray) -> float:
+    def error_of(self, rows: TrainingState, question: Question, votes: np.ndarray) -> float:
         """Weighted error of the votes, or the pseudoloss where sets of labels were asked for."""
         edges = question.edges
         if edges is not None and question.form == "set":
@@ -233,19 +217,13 @@ class Boosting:
     def accept(self, stage: Stage, votes: np.ndarray | None, info: dict[str, Any]) -> None:
         """Add a stage to the scores, the list and the history.
 
-        Without votes, the scores of training rows wait until someone asks for them.
+        Without votes, the stage is pending: it is added to the training scores on first use.
         """
         if self.booster.has_memory:
             self.remember(stage)
-        if votes is not None and self.follows_own:
-            self.rows.late = Late(stage.step, stage.error, votes)
-        if votes is None or self.follows_own:
-            self.waiting.append(stage)
-            self.last_votes = votes
-        else:
-            self.add(self.rows, stage, votes)
+        self.rows.add(stage, votes)
         if self.validation is not None:
-            self.add(self.validation, stage, stage.answer.votes(self.validation.data))
+            self.validation.add(stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
         error, step = stage.error, stage.step
         if isinstance(error, np.ndarray) or isinstance(step, np.ndarray):
@@ -254,34 +232,16 @@ class Boosting:
         record = {"round": len(self.stages), "error": float(error), "step": float(step)}
         self.history.append({**record, **info})
 
-    def add(self, rows: Rows, stage: Stage, votes: np.ndarray) -> None:
-        def to_block(block: Block) -> None:
-            own = votes[block.rows]
-            self.booster.add(block.scores, stage, own)
-            if block.raised is not None:
-                block.raised.follow(stage.code, stage.step, own)
-
-        rows.each(to_block)
-
-    def catch_up(self) -> None:
-        """Add the stages that wait to the scores of training rows."""
-        waiting, self.waiting = self.waiting, []
-        for stage in waiting:
-            known = self.last_votes if stage is waiting[-1] else None
-            votes = stage.answer.votes(self.rows.data) if known is None else known
-            self.add(self.rows, stage, votes)
-        self.last_votes = None
-
-    def proba(self, rows: Rows) -> np.ndarray:
-        """Class probabilities of rows as the scores stand."""
-        rows.catch_up()
+    def proba(self, rows: TrainingState) -> np.ndarray:
+        """Class probabilities of rows from their current scores."""
+        rows.flush()
         return np.concatenate(rows.each(lambda block: self.booster.probabilities(block.scores)))
 
-    def error_on(self, rows: Rows) -> float:
-        """Weighted share of rows that the ensemble gets wrong so far."""
-        rows.catch_up()
+    def error_on(self, rows: TrainingState) -> float:
+        """Weighted error of the current ensemble on rows."""
+        rows.flush()
 
-        def in_block(block: Block) -> np.ndarray:
+        def in_block(block: RowChunk) -> np.ndarray:
             wrong = self.booster.wrong(block.scores, block.y)
             weights = None if rows.sample_weight is None else rows.sample_weight[block.rows]
             if weights is None:

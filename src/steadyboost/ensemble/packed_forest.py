@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from steadyboost.ensemble.stages import Stage
 
 
-class Stacked(Protocol):
-    """Stages that can be added to scores."""
+class PackedStages(Protocol):
+    """Stages in a form that can be added to scores at once."""
 
     @property
     def features(self) -> np.ndarray | None:
@@ -38,7 +38,7 @@ class Stacked(Protocol):
 
 
 class StageByStage:
-    """Stages of any kind."""
+    """Stages of any kind, added one at a time."""
 
     def __init__(self, booster: Hooks, stages: Sequence["Stage"]):
         self.booster, self.stages = booster, stages
@@ -54,7 +54,7 @@ class StageByStage:
             self.booster.add(scores, stage, stage.answer.votes(data))
 
 
-class StackedTrees:
+class PackedVotes:
     """Trees and what their votes add; ``one_each`` where a vote counts for its own class only."""
 
     def __init__(self, stages: Sequence["Stage"], one_each: bool):
@@ -82,7 +82,7 @@ class StackedTrees:
             add_trees(packed, forest, self.tables, self.one_each, scratch, own)
 
 
-class StackedLeaves:
+class PackedLeafValues:
     """Trees that add the values of their leaves, each to columns of its own."""
 
     def __init__(self, parts: Sequence[tuple[GrownTree, int]]):
@@ -97,21 +97,21 @@ class StackedLeaves:
         self._sums.add(data.binned, scores)
 
 
-# Trees that were stacked last: not in the models, which predictions leave as they are.
-_KNOWN: WeakKeyDictionary[Hooks, StackedTrees] = WeakKeyDictionary()
+# The last packed form of each model. Not an attribute: prediction must not change the model.
+_KNOWN: WeakKeyDictionary[Hooks, PackedVotes] = WeakKeyDictionary()
 
 
-def stack(booster: Hooks, stages: Sequence["Stage"]) -> "Stacked":
-    """The stages in the quickest form that fits them."""
+def pack_stages(booster: Hooks, stages: Sequence["Stage"]) -> "PackedStages":
+    """The stages in the fastest form that supports them."""
     leaves = booster.leaf_parts(stages)
     if leaves is not None:
-        return StackedLeaves(leaves)
+        return PackedLeafValues(leaves)
     known = _KNOWN.get(booster)
     if known is not None and known.is_of(stages):
         return known
     dimensions = {stage.code.ndim for stage in stages}
     plain = type(booster).add is Hooks.add and len(dimensions) == 1
     if plain and all(isinstance(stage.answer, TreeAnswer) for stage in stages):
-        made = _KNOWN[booster] = StackedTrees(stages, dimensions == {1})
+        made = _KNOWN[booster] = PackedVotes(stages, dimensions == {1})
         return made
     return StageByStage(booster, stages)

@@ -11,7 +11,7 @@ from steadyboost.ensemble.collections import lazily
 from steadyboost.ensemble.costs import check_cost_matrix, min_expected_cost
 from steadyboost.ensemble.history import History
 from steadyboost.ensemble.hooks import Hooks
-from steadyboost.ensemble.packed_forest import stack
+from steadyboost.ensemble.packed_forest import pack_stages
 from steadyboost.ensemble.validation import check_table
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data
@@ -57,20 +57,20 @@ class FittedBooster(Hooks):
     def _by_block(
         self,
         X: Any,
-        conclude: Callable[[np.ndarray], np.ndarray],
+        transform: Callable[[np.ndarray], np.ndarray],
         n_columns: Callable[[], int],
     ) -> np.ndarray:
-        """What follows from the scores of new rows, block by block, which stay in the cache."""
+        """A transform of the scores of new rows, chunk by chunk, so that they stay in the cache."""
         X = by_rows(self._encoded(X))
         out = np.empty((X.shape[0], n_columns()), order="F")
-        alone, stages = Workers(1), stack(self, self.stages_)
+        alone, stages = Workers(1), pack_stages(self, self.stages_)
 
         def score_block(start: int) -> None:
             block = slice(start, start + PREDICT_ROWS)
             data = self._data(X[block], alone, stages.features)
             own = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
             stages.add(data, own)
-            out[block] = conclude(own[:, : self.n_outputs()])
+            out[block] = transform(own[:, : self.n_outputs()])
 
         with Workers(self.n_jobs) as workers:
             workers.run(score_block, range(0, len(out), PREDICT_ROWS))
@@ -79,7 +79,7 @@ class FittedBooster(Hooks):
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         X = self._encoded(X)
         with Workers(self.n_jobs) as workers:
-            data = self._data(X, workers, stack(self, self.stages_).features)
+            data = self._data(X, workers, pack_stages(self, self.stages_).features)
         scores = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
         for stage in self.stages_:
             self.add(scores, stage, stage.answer.votes(data))

@@ -11,7 +11,7 @@ from enum import IntEnum
 import numpy as np
 
 from steadyboost.ensemble.draws import draw_counts
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 
 LARGEST = np.iinfo(np.int32).max
 AT_ONCE = 64  # seeds; the same as one by one
@@ -67,6 +67,6 @@ class Round:
         draws = np.random.SeedSequence(self.seed).generate_state(n) >> 1
         return [Round(self.t, int(draw)) for draw in draws]
 
-    def draw_counts(self, rows: Rows, weights: np.ndarray) -> np.ndarray:
+    def draw_counts(self, rows: TrainingState, weights: np.ndarray) -> np.ndarray:
         """How often each row is in a bootstrap drawn by the weights."""
         return draw_counts(rows, weights, self.rng(Draw.ROWS))

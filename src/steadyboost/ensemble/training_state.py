@@ -1,8 +1,8 @@
-"""Rows of a data set with their scores and weights, in blocks that threads can share.
+"""The training state: the data with its scores and weights, in chunks of rows for the threads.
 
-Blocks depend on the number of rows alone, and sums are added block by block in a fixed order, so
-that results do not depend on the number of threads. Where rows are spread over machines, each has
-some of the blocks, and sums are over those of all machines, in the order of the whole.
+The chunks depend only on the number of rows, and partial sums are added chunk by chunk in a fixed
+order, so that results do not depend on the number of threads. In distributed training each machine
+holds some of the chunks, and a sum is taken over the chunks of all machines, in global order.
 """
 
 import hashlib
@@ -10,52 +10,45 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from math import exp, log
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steadyboost.ensemble.exp_score_cache import RaisedScores
-from steadyboost.ensemble.scores import PERFECT, multiply_weights
+from steadyboost.ensemble.exp_score_cache import ExpScoreCache
+from steadyboost.ensemble.scores import PERFECT
 from steadyboost.ensemble.validation import held_out
+from steadyboost.ensemble.weighting import Weighting
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Pieces, first_of, sums_before
 from steadyboost.trees.growth.sharded import add_up
 
-BLOCK_ROWS = 65_536
-LOWEST = -600.0  # logarithm of numbers well above the least, which is exp(-708)
-MIDDLE = 16.0  # weights may become so many times as small before they are counted anew
+if TYPE_CHECKING:
+    from steadyboost.ensemble.stages import Stage
 
-Order = tuple[int, int]  # the number of a piece, and that of a block in it
+BLOCK_ROWS = 65_536
+
+Order = tuple[int, int]  # index of a partition, and of a chunk within it
 
 
 @dataclass
-class Block:
-    """A stretch of rows; all arrays are views or owned by it alone."""
+class RowChunk:
+    """A contiguous chunk of rows; its arrays are views, or not shared with other chunks."""
 
     number: int
-    order: Order  # among the blocks of all machines
+    order: Order  # position among the chunks of all machines
     rows: slice
     y: np.ndarray
-    base: np.ndarray | None  # log of the user's weights
+    base: np.ndarray | None  # log of sample_weight
     scores: np.ndarray
-    raised: RaisedScores | None = None  # where a booster weighs (row, label) pairs
-    memory: np.ndarray | None = None  # where a booster keeps more of a row than its scores
+    exp_scores: ExpScoreCache | None = None  # if the booster weights (row, label) pairs
+    memory: np.ndarray | None = None  # per-row state of the booster other than the scores
 
     def __len__(self) -> int:
         return len(self.y)
 
 
-class Late(NamedTuple):
-    """A stage that weights do not know of yet, where answers count alike."""
-
-    step: float
-    error: float
-    votes: np.ndarray
-
-
 def stretches(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
-    """The blocks of so many rows, piece by piece."""
+    """Bounds of the chunks of ``n`` rows, partition by partition."""
     pieces = None if data is None else data.pieces
     for number, start, stop in (pieces or Pieces.one(n)).spans:
         n_rows = stop - start
@@ -66,9 +59,9 @@ def stretches(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
 
 
 def scale_of(raised: Sequence[tuple[float, float]] | np.ndarray) -> tuple[float, float]:
-    """The largest exponent of all blocks, and the sum of what is raised by less than it.
+    """The largest exponent ``top`` of all chunks, and the sum of ``exp(exponent - top)``.
 
-    A block says its own largest exponent, and the sum of what it raised.
+    Each chunk contributes its own largest exponent and its own sum of shifted exponentials.
     """
     if len(raised) == 1:
         return raised[0]
@@ -77,21 +70,12 @@ def scale_of(raised: Sequence[tuple[float, float]] | np.ndarray) -> tuple[float,
 
 
 def range_of(raised: list[tuple[float, float, float]]) -> tuple[float, float, float]:
-    """As that, and the smallest exponent, which each block says as well."""
+    """As ``scale_of``, and the smallest exponent of all chunks."""
     return *scale_of([block[:2] for block in raised]), min(block[2] for block in raised)
 
 
-def near(whole: float) -> float:
-    """What 2**60 may stand for as trees count weights that sum to one: a number, or another."""
-    return whole if 1 <= whole <= MIDDLE**2 else MIDDLE
-
-
-def nothing_waits() -> None:
-    """The scores of most rows are always up to date."""
-
-
-class Rows:
-    """Data, labels and the running state of boosting on them."""
+class TrainingState:
+    """Data and labels, with the current scores and weights of boosting."""
 
     def __init__(
         self,
@@ -105,24 +89,21 @@ class Rows:
         costs: np.ndarray | None = None,
         numbers: np.ndarray | None = None,
     ):
-        """``n_outputs`` columns of scores, one per class by default; or ``scores``, by block.
+        """``n_outputs`` columns of scores, one per class by default; or ``scores``, by chunk.
 
-        ``costs``, where a booster is given any: what each label costs in each row. ``numbers``:
-        the rows' places among the ``n_passed`` that the user passed, None if these are all.
+        ``costs`` are the costs of each label in each row, if the booster takes any. ``numbers``
+        are the indices of these rows in the X that was passed to ``fit``; None if it is all of X.
         """
         y = y.astype(np.int32, copy=False)  # as trees want it
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
         self.n_outputs = n_classes if n_outputs is None else n_outputs
         self.sample_weight, self.costs = weights, costs
         self.numbers, self.n_passed = slice(None) if numbers is None else numbers, len(y)
-        self.catch_up: Callable[[], None] = nothing_waits
-        self.late: Late | None = None
-        self.lowest = -np.inf  # no weight has a logarithm below this
-        self.whole: float | None = None  # a weight that follows most others from round to round
+        self.weighting = Weighting()
         self.weights = np.empty(len(y))
         base = None if weights is None else np.log(weights)
         self.blocks = [
-            Block(
+            RowChunk(
                 number,
                 order,
                 at,
@@ -138,130 +119,111 @@ class Rows:
         self._count()
 
     def _count(self) -> None:
-        """Rows and their weight, also those of other machines."""
+        """Count the rows and sum their weights, over all machines."""
         sizes = [len(block) for block in self.blocks]
         self.starts, self.n_all = sums_before(self.workers, sizes, self.order)
         self.total_weight = float(self.n_all)
         if self.sample_weight is not None:
             self.total_weight = self.sum(self.sample_weight)
-        self.mass = max(self.n_all, self.total_weight)  # rows by their weight
+        self.mass = max(self.n_all, self.total_weight)  # the larger of row count and total weight
 
     def __len__(self) -> int:
         return len(self.y)
 
-    def each(self, function: Callable[[Block], Any]) -> list[Any]:
-        """Results of a function of each block, in order."""
+    def each(self, function: Callable[[RowChunk], Any]) -> list[Any]:
+        """Apply a function to each chunk on the thread pool; results in order."""
         return self.workers.run(function, self.blocks)
 
-    def meet(self, results: Sequence[Any], conclude: Callable[[list[Any]], Any]) -> Any:
-        """``conclude`` of the results of the blocks of all machines."""
-        return self.workers.meet(results, conclude, self.order)
+    def allreduce(self, results: Sequence[Any], reduce: Callable[[list[Any]], Any]) -> Any:
+        """Reduce the results of the chunks of all machines."""
+        return self.workers.allreduce(results, reduce, self.order)
 
-    def total(self, function: Callable[[Block], Any]) -> Any:
-        """Sum over the blocks."""
-        return self.meet(self.each(function), add_up)
+    def total(self, function: Callable[[RowChunk], Any]) -> Any:
+        """Sum of a function over all chunks."""
+        return self.allreduce(self.each(function), add_up)
 
     def sum(self, values: np.ndarray) -> float:
         """Sum of a number per row."""
-        return float(self.meet([values[block.rows].sum() for block in self.blocks], add_up))
+        return float(self.allreduce([values[block.rows].sum() for block in self.blocks], add_up))
 
-    def take(self, rows: np.ndarray, workers: Workers) -> "Rows":
-        """Some of the rows, with fresh scores; they share the bins' cuts."""
+    def take(self, rows: np.ndarray, workers: Workers) -> "TrainingState":
+        """A subset of the rows with scores of zero, binned with the same thresholds."""
         weights = None if self.sample_weight is None else self.sample_weight[rows]
         costs = None if self.costs is None else self.costs[rows]
         data, y = self.data.take(rows), self.y[rows]
-        return Rows(data, y, self.n_classes, weights, workers, self.n_outputs, costs=costs)
+        return TrainingState(data, y, self.n_classes, weights, workers, self.n_outputs, costs=costs)
 
     def split_off(self, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray, bool]:
         """Rows for training and for validation, and whether any machine has one of the latter."""
         labels = [block.y for block in self.blocks]
-        held = self.meet(labels, partial(held_out, fraction=fraction, seed=seed))
+        held = self.allreduce(labels, partial(held_out, fraction=fraction, seed=seed))
         own = np.zeros(len(self), dtype=bool)
         for block, start in zip(self.blocks, self.starts, strict=True):
             own[block.rows] = held[start : start + len(block)]
         return np.flatnonzero(~own), np.flatnonzero(own), bool(held.any())
 
-    def in_turn(self, function: Callable[[Block, Any], Any], state: Any) -> None:
-        """Call a function of each block of all machines, one after the other.
+    def in_turn(self, function: Callable[[RowChunk, Any], Any], state: Any) -> None:
+        """Call a function on the chunks of all machines sequentially, in global order.
 
-        It is given what the call before it returned.
+        Each call receives the state that the previous call returned.
         """
         own = {block.order: block for block in self.blocks}
-        for order in self.meet(self.order, list):
+        for order in self.allreduce(self.order, list):
             mine = [function(own[order], state)] if order in own else []
-            state = self.workers.meet(mine, first_of)
+            state = self.workers.allreduce(mine, first_of)
 
-    def problem(self, p: int, y: np.ndarray) -> "Rows":
-        """The same rows with two classes, and the p-th column of the scores as theirs."""
+    def subproblem(self, p: int, y: np.ndarray) -> "TrainingState":
+        """A binary subproblem on the same rows, which updates the p-th column of the scores."""
         scores = [block.scores[:, p : p + 1] for block in self.blocks]
         alone = self.workers.alone()
-        return Rows(self.data, y, 2, self.sample_weight, alone, scores=scores)
+        return TrainingState(self.data, y, 2, self.sample_weight, alone, scores=scores)
 
     def fingerprint(self) -> str:
-        """What tells these rows, labels, weights and costs from others."""
+        """A hash of the data, labels, weights and costs."""
         return digest((*self.data.arrays, self.y, self.sample_weight, self.costs))
 
     def floored(self, error: float) -> float:
-        """The error, or that of half a row if it is none."""
+        """The error; for a perfect answer, that of half a misclassified row."""
         return max(PERFECT, 1 / (2 * self.mass)) if error <= PERFECT else error
 
-    def start_following(self) -> None:
-        """Have weights follow from round to round, from here on."""
-        self.whole = MIDDLE
-
-    def follow(self) -> bool:
-        """Have the weights know of the stage that is late; whether they do.
-
-        They need no exponential per row: a stage multiplies them by one of two factors, and its
-        error tells by how much all must be multiplied for a sum of one. Not so if any is too small
-        for a number that can grow again.
-        """
-        late, self.late = self.late, None
-        if late is None or self.whole is None or self.lowest <= LOWEST:
-            return False
-        fall = exp(-late.step)
-        scale = 1 / (late.error + (1 - late.error) * fall)
-        factors = (fall * scale, scale)
-        self.lowest += log(scale) - max(late.step, 0.0)
-        self.whole = near(self.whole * factors[int(late.error >= 0.5)])
-
-        def multiply(block: Block) -> None:
-            votes, weights = late.votes[block.rows], self.weights[block.rows]
-            multiply_weights(*factors, votes, block.y, weights)
-
-        self.each(multiply)
-        if self.lowest <= LOWEST:
-            self.lowest = self._lowest_now()
-        return bool(self.lowest > LOWEST)
-
-    def _lowest_now(self) -> float:
-        """Logarithm of the smallest weight, where a bound is not enough; their sum is one again."""
+    def normalise(self) -> float:
+        """Normalise the weights and return the exact logarithm of the smallest."""
         total = self.sum(self.weights)
 
-        def normalise(block: Block) -> float:
+        def normalise(block: RowChunk) -> float:
             self.weights[block.rows] /= total
             return float(self.weights[block.rows].min())
 
-        return float(np.log(self.meet(self.each(normalise), min)))
+        return float(np.log(self.allreduce(self.each(normalise), min)))
 
-    def keep_raised(self) -> None:
-        """Keep the exponentials of the scores up to date from here on."""
-        for block in self.blocks:
-            block.raised = RaisedScores(block.scores, block.y)
+    def start(self, weighting: Weighting) -> None:
+        """Choose what owns the weights and the pending stages; called once, before a run."""
+        self.weighting = weighting
+        weighting.start(self)
+
+    def add(self, stage: "Stage", votes: np.ndarray | None) -> None:
+        """Add a stage to the scores, now or when somebody needs them."""
+        self.weighting.add(self, stage, votes)
+
+    def flush(self) -> None:
+        """Add the pending stages to the scores."""
+        self.weighting.flush(self)
 
     @property
     def scores(self) -> np.ndarray:
-        self.catch_up()
+        self.flush()
         return np.concatenate([block.scores for block in self.blocks])
 
-    def weigh(self, log_weights: Callable[[Block], np.ndarray]) -> None:
-        """Set the weights to exp(log_weights(block)) times the user's, summing to one.
+    def weigh(self, log_weights: Callable[[RowChunk], np.ndarray]) -> float:
+        """Set the weights to exp(log_weights(chunk)) * sample_weight, normalised to sum to one.
 
-        Everything is shifted by the largest exponent before it is raised, so that thousands of
-        rounds neither overflow nor underflow.
+        Returns a lower bound of the logarithms of the weights.
+
+        Exponents are shifted by their maximum first, so that the weights do not overflow even
+        after thousands of rounds.
         """
 
-        def raise_block(block: Block) -> tuple[float, float, float]:
+        def exponentiate(block: RowChunk) -> tuple[float, float, float]:
             logs = log_weights(block)
             if block.base is not None:
                 logs = logs + block.base
@@ -270,15 +232,14 @@ class Rows:
             np.exp(np.subtract(logs, top, out=raised), out=raised)
             return top, float(raised.sum()), float(logs.min())
 
-        raised = self.each(raise_block)
-        top, total, bottom = self.meet(raised, range_of)
-        self.whole = None if self.whole is None else MIDDLE
-        self.lowest = bottom - top - np.log(total)
+        raised = self.each(exponentiate)
+        top, total, bottom = self.allreduce(raised, range_of)
 
-        def normalise(block: Block) -> None:
+        def normalise(block: RowChunk) -> None:
             self.weights[block.rows] *= np.exp(raised[block.number][0] - top) / total
 
         self.each(normalise)
+        return float(bottom - top - np.log(total))
 
 
 def digest(arrays: Iterable[np.ndarray | None]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from steadyboost.ensemble.loop import Boosting, Seeds
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Learner
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ RUNGS = (0.125, 0.25, 0.5, 1.0)
 
 def race(
     booster: "BoostingClassifier",
-    rows: Rows,
+    rows: TrainingState,
     learner: Learner,
     attribute: str,
     values: Sequence[Any],
@@ -54,7 +54,7 @@ def race(
     records: list[dict[str, Any]] = []
     for rung in RUNGS:
         goal = max(1, round(rung * booster.n_estimators))
-        errors = rows.workers.side_by_side(partial(_advance, goal), running)
+        errors = rows.workers.parallel_map(partial(_advance, goal), running)
         order = np.argsort(errors, kind="stable")
         kept = -(-len(running) // 2) if rung < 1 else 0
         for k in reversed(order[kept:]):

@@ -1,8 +1,8 @@
-"""A few threads for compiled code that releases the interpreter's lock.
+"""A thread pool for compiled code that releases the global interpreter lock.
 
-Where rows are spread over machines, each machine runs the same loop on rows of its own, and all of
-them meet wherever a number must be that of all rows: see :mod:`steadyboost.distributed`. Here,
-where there is one machine, a meeting is a call.
+In distributed training every machine runs the same loop on its own rows, and an allreduce combines
+the values that depend on the rows of all machines: see :mod:`steadyboost.distributed`. On one
+machine, as here, an allreduce only calls the reduction.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from joblib import effective_n_jobs
 
 
 def draw(numbers: list[int]) -> int | None:
-    """Take the last, if any is left; no two threads can take the same."""
+    """Pop the last number, or None if the list is empty; atomic, so no two threads get the same."""
     try:
         return numbers.pop()
     except IndexError:
@@ -21,9 +21,9 @@ def draw(numbers: list[int]) -> int | None:
 
 
 class Workers:
-    """``run(function, items)`` in ``n_jobs`` threads; in place where that is one."""
+    """A thread pool of ``n_jobs`` threads; with one thread, calls are made in place."""
 
-    is_spread = False  # whether other machines have rows, too
+    is_distributed = False  # whether the rows are on several machines
 
     def __init__(self, n_jobs: int | None = None):
         self.n_threads = effective_n_jobs(n_jobs)
@@ -39,41 +39,45 @@ class Workers:
             self._pool.shutdown()
             self._pool = None
 
-    def meet(
+    def allreduce(
         self,
         values: Sequence[Any],
-        conclude: Callable[[list[Any]], Any],
+        reduce: Callable[[list[Any]], Any],
         order: Sequence[Any] | None = None,
     ) -> Any:
-        """``conclude`` of the values of all machines, in ``order``; the same on each machine."""
-        return conclude(list(values))
+        """``reduce`` of the values of all machines, sorted by ``order``; the same for all."""
+        return reduce(list(values))
 
     def alone(self) -> "Workers":
-        """As these, with one thread."""
+        """Workers with a single thread."""
         return Workers(1)
 
-    def side_by_side(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """As ``run``, for functions that may meet."""
+    def parallel_map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+        """As ``run``, for functions that may call ``allreduce``."""
         return self.run(function, items)
 
     def run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-        """Results in the order of the items. The calling thread does its share."""
+        """Map a function over items; results in their order. The calling thread takes part."""
         if self._pool is None or len(items) < 2:
             return [function(item) for item in items]
         results: list[Any] = [None] * len(items)
         numbers = list(range(len(items)))[::-1]  # a thread that comes late finds less to do
 
         def share() -> None:
-            while (k := draw(numbers)) is not None:
-                results[k] = function(items[k])
+            try:
+                while (k := draw(numbers)) is not None:
+                    results[k] = function(items[k])
+            except BaseException:
+                numbers.clear()  # after an error no thread needs to begin another item
+                raise
 
         others = [self._pool.submit(share) for _ in range(min(self.n_threads, len(items)) - 1)]
         try:
             share()
         finally:
-            numbers.clear()  # after an error nobody needs to begin another item
-            # Those that have not begun would find nothing to do: a thread of the pool that calls
-            # ``run`` itself must not wait for them.
+            numbers.clear()  # after an error, start no further items
+            # Tasks that have not started are cancelled, not awaited: a pool thread that calls
+            # ``run`` itself could wait for a task that is queued behind it (a deadlock).
             begun = [other for other in others if not other.cancel()]
             wait(begun)
         for other in begun:

@@ -9,7 +9,7 @@ import numpy as np
 
 from steadyboost.boosters.families.binary import BinaryBoostingClassifier
 from steadyboost.boosters.steadyboost import SteadyBoostClassifier
-from steadyboost.exports.splits import Bins, Runs
+from steadyboost.exports.splits import FeatureBins, Runs
 from steadyboost.learners.many import Answers
 from steadyboost.trees.growth.tree import GrownTree
 
@@ -31,14 +31,14 @@ def listed(names: list[str], last: str = "or") -> str:
 class Tests:
     """The two sides of a split in words; gaps are told of where training had any."""
 
-    bins: Bins
+    bins: FeatureBins
     names: list[str]
     has_missing: np.ndarray
     digits: int
 
     @classmethod
     def of(cls, model: Any, digits: int) -> "Tests":
-        return cls(Bins.of(model), feature_names(model), model._binner.has_missing, digits)
+        return cls(FeatureBins.of(model), feature_names(model), model._binner.has_missing, digits)
 
     def sides(self, tree: GrownTree, node: int, settled: Set[int] = frozenset()) -> tuple[str, str]:
         """What holds on the left, and on the right; ``settled`` columns cannot have a gap there."""

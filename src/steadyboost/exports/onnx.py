@@ -13,7 +13,14 @@ from sklearn.pipeline import Pipeline
 import steadyboost
 from steadyboost.exports.members import check_model, members
 from steadyboost.exports.names import feature_names
-from steadyboost.exports.onnx_columns import MATRIX, NUMBERS, Table, as_columns, declare, is_text
+from steadyboost.exports.onnx_columns import (
+    MATRIX,
+    NUMBERS,
+    GraphColumns,
+    as_columns,
+    declare,
+    is_text,
+)
 from steadyboost.exports.onnx_graph import OPSETS, Graph
 from steadyboost.exports.onnx_pipeline import front_of, joined, number_kind
 from steadyboost.exports.onnx_pool import write_answers
@@ -98,7 +105,7 @@ def _check_dtype(dtype: str) -> None:
         raise ValueError(f"dtype={dtype!r} is not known; pass one of {sorted(NUMBERS)}.")
 
 
-def write(model: Any, graph: Graph, table: Table, names: list[str]) -> list[ValueInfoProto]:
+def write(model: Any, graph: Graph, table: GraphColumns, names: list[str]) -> list[ValueInfoProto]:
     """Nodes from the rows to the three outputs, which get the names given."""
     trees = members(model)
     table.collect(trees)

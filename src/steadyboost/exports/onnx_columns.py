@@ -10,7 +10,7 @@ from steadyboost.ensemble.prediction import FittedBooster
 from steadyboost.exports.members import Member
 from steadyboost.exports.names import feature_names
 from steadyboost.exports.onnx_graph import Graph
-from steadyboost.exports.splits import Bins, Runs
+from steadyboost.exports.splits import FeatureBins, Runs
 from steadyboost.trees.growth.tree import GrownTree
 
 NUMBERS = {"float64": TensorProto.DOUBLE, "float32": TensorProto.FLOAT}
@@ -34,14 +34,14 @@ def as_columns(model: Any, columns: bool | None) -> bool:
 
 
 @dataclass
-class Table:
+class GraphColumns:
     """Where the columns of the table are in the graph, and the sets of categories that are asked.
 
     ``matrix`` is (n, width), ``place[f]`` where numeric column f is in it, and ``raw[f]`` names
     the (n, 1) values of a categorical column.
     """
 
-    bins: Bins
+    bins: FeatureBins
     matrix: str | None
     place: dict[int, int]
     raw: dict[int, str]
@@ -87,22 +87,26 @@ class Table:
         return graph.add("Add", graph.product(found, shift), graph.constant(gap))
 
 
-def table_of(model: Any, graph: Graph, matrix: str) -> Table:
+def table_of(model: Any, graph: Graph, matrix: str) -> GraphColumns:
     """The table where it comes as one matrix of numbers, already in double precision."""
     categorical = np.flatnonzero(model._encoder.is_categorical).tolist()
     raw = {f: graph.add("Gather", matrix, graph.constant([f]), axis=1) for f in categorical}
     place = {f: f for f in range(model.n_features_in_)}
-    return Table(Bins.of(model), matrix, place, raw)
+    return GraphColumns(FeatureBins.of(model), matrix, place, raw)
 
 
-def declare_matrix(model: Any, graph: Graph, dtype: str) -> tuple[Table, list[ValueInfoProto]]:
+def declare_matrix(
+    model: Any, graph: Graph, dtype: str
+) -> tuple[GraphColumns, list[ValueInfoProto]]:
     shape = [None, model.n_features_in_]
     inputs = [helper.make_tensor_value_info(MATRIX, NUMBERS[dtype], shape)]
     matrix = MATRIX if dtype == "float64" else graph.double(MATRIX)
     return table_of(model, graph, matrix), inputs
 
 
-def declare_columns(model: Any, graph: Graph, dtype: str) -> tuple[Table, list[ValueInfoProto]]:
+def declare_columns(
+    model: Any, graph: Graph, dtype: str
+) -> tuple[GraphColumns, list[ValueInfoProto]]:
     """The table where each column is an input of its own, (n, 1)."""
     categories, names = model._encoder.categories, feature_names(model)
     kinds = [TensorProto.STRING if is_text(kept) else NUMBERS[dtype] for kept in categories]
@@ -116,10 +120,10 @@ def declare_columns(model: Any, graph: Graph, dtype: str) -> tuple[Table, list[V
     matrix = graph.add("Concat", *[cast[f] for f in numeric], axis=1) if numeric else None
     place = {f: at for at, f in enumerate(numeric)}
     raw = {f: cast[f] for f, kept in enumerate(categories) if kept is not None}
-    return Table(Bins.of(model), matrix, place, raw), inputs
+    return GraphColumns(FeatureBins.of(model), matrix, place, raw), inputs
 
 
 def declare(
     model: FittedBooster, graph: Graph, columns: bool, dtype: str
-) -> tuple[Table, list[ValueInfoProto]]:
+) -> tuple[GraphColumns, list[ValueInfoProto]]:
     return (declare_columns if columns else declare_matrix)(model, graph, dtype)

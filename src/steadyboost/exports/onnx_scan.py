@@ -14,14 +14,16 @@ from onnx import TensorProto, helper
 from steadyboost.boosters.weightboost import WeightBoostClassifier
 from steadyboost.boosters.weightboost.factors import Exponential, InversePolynomial
 from steadyboost.exports.members import Member, is_additive
-from steadyboost.exports.onnx_columns import Table
+from steadyboost.exports.onnx_columns import GraphColumns
 from steadyboost.exports.onnx_graph import Forest, Graph
 from steadyboost.exports.splits import threshold_tree
 
 DYADIC = 2.0**20  # multiples of its inverse add up without rounding
 
 
-def write_scores(model: Any, graph: Graph, table: Table, trees: list[Member], rows: str) -> str:
+def write_scores(
+    model: Any, graph: Graph, table: GraphColumns, trees: list[Member], rows: str
+) -> str:
     """The scores of the model, (n, columns)."""
     if needs_order(model, trees):
         return scanned(model, graph, table, trees, rows)
@@ -49,7 +51,7 @@ def needs_order(model: Any, trees: list[Member]) -> bool:
     return bool((counts[~exact] > 1).any())
 
 
-def summed(model: Any, graph: Graph, table: Table, trees: list[Member], rows: str) -> str:
+def summed(model: Any, graph: Graph, table: GraphColumns, trees: list[Member], rows: str) -> str:
     """Sums over trees whose leaves each add to one score."""
     forest = Forest(model.n_outputs())
     for member in trees:
@@ -59,7 +61,7 @@ def summed(model: Any, graph: Graph, table: Table, trees: list[Member], rows: st
     return forest.write(graph, rows)
 
 
-def scanned(model: Any, graph: Graph, table: Table, trees: list[Member], rows: str) -> str:
+def scanned(model: Any, graph: Graph, table: GraphColumns, trees: list[Member], rows: str) -> str:
     """Scores, tree by tree, from what each leaf adds to scores of zero."""
     forest, first = Forest(len(trees)), 0
     for number, member in enumerate(trees):

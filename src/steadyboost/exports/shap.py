@@ -8,7 +8,7 @@ import shap
 from steadyboost.exports.links import decision_matrix
 from steadyboost.exports.members import Member, members, need_additive
 from steadyboost.exports.names import feature_names
-from steadyboost.exports.splits import Bins, encode, threshold_tree
+from steadyboost.exports.splits import FeatureBins, encode, threshold_tree
 
 
 def shap_explainer(model: Any, data: Any = None) -> shap.TreeExplainer:
@@ -52,7 +52,7 @@ def shap_explainer(model: Any, data: Any = None) -> shap.TreeExplainer:
     True
     """
     need_additive(model, "SHAP")
-    bins, matrix = Bins.of(model), decision_matrix(model)
+    bins, matrix = FeatureBins.of(model), decision_matrix(model)
     forest = {
         "trees": [_tree(member, bins, matrix) for member in members(model)],
         "base_offset": 0.0,
@@ -65,7 +65,7 @@ def shap_explainer(model: Any, data: Any = None) -> shap.TreeExplainer:
     return shap.TreeExplainer(forest, background, feature_names=feature_names(model))
 
 
-def _tree(member: Member, bins: Bins, matrix: np.ndarray) -> dict[str, np.ndarray]:
+def _tree(member: Member, bins: FeatureBins, matrix: np.ndarray) -> dict[str, np.ndarray]:
     """One tree in the explainer's own form; sets of categories are chains of comparisons."""
     tree = threshold_tree(member.tree, bins.runs)
     values = np.zeros((len(tree.column), matrix.shape[1]))

@@ -36,14 +36,14 @@ RunsOf = Callable[[GrownTree, int], Runs]
 
 
 @dataclass(frozen=True)
-class Bins:
+class FeatureBins:
     """What is known of the columns: cuts between bins, and the values of categorical ones."""
 
     cuts: Sequence[np.ndarray]
     categories: Sequence[list[Any] | None]
 
     @classmethod
-    def of(cls, model: Any) -> "Bins":
+    def of(cls, model: Any) -> "FeatureBins":
         return cls(model._binner.cuts, model._encoder.categories)
 
     def goes_left(self, tree: GrownTree, node: int) -> np.ndarray:

@@ -8,7 +8,7 @@ from treelite.model_builder import Metadata, ModelBuilder, PostProcessorFunc, Tr
 
 from steadyboost.exports.links import decision_matrix, link_of
 from steadyboost.exports.members import Member, members, need_additive
-from steadyboost.exports.splits import Bins, threshold_tree
+from steadyboost.exports.splits import FeatureBins, threshold_tree
 
 
 def to_treelite(model: Any, output: str = "scores") -> treelite.Model:
@@ -69,7 +69,7 @@ def to_treelite(model: Any, output: str = "scores") -> treelite.Model:
         base_scores=[0.0] * width,
     )
     for member in trees:
-        _add(builder, member, Bins.of(model), matrix)
+        _add(builder, member, FeatureBins.of(model), matrix)
     return builder.commit()
 
 
@@ -95,7 +95,7 @@ def _last_step(output: str, width: int) -> str:
     return "identity_multiclass" if width > 1 else "identity"
 
 
-def _add(builder: ModelBuilder, member: Member, bins: Bins, matrix: np.ndarray) -> None:
+def _add(builder: ModelBuilder, member: Member, bins: FeatureBins, matrix: np.ndarray) -> None:
     """One tree; sets of categories are chains of comparisons of codes."""
     tree = threshold_tree(member.tree, bins.runs)
     builder.start_tree()

@@ -78,7 +78,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Method:
+class DemoMethod:
     """A name, how a model of so many rounds is made of a seed, and its predictions by round."""
 
     name: str
@@ -126,14 +126,14 @@ def display_name(cls: type) -> str:
     return NAMES.get(name, re.sub(r"^AdaBoost(?=[A-Z])", "AdaBoost.", name))
 
 
-def methods(all_boosters: bool = False) -> list[Method]:
+def methods(all_boosters: bool = False) -> list[DemoMethod]:
     """Ensembles of other libraries, then our boosters: those worth meeting first, or all."""
     others = [
-        Method("scikit-learn AdaBoost", adaboost, AdaBoostClassifier.staged_predict),
-        Method("random forest", random_forest, forest_stages),
+        DemoMethod("scikit-learn AdaBoost", adaboost, AdaBoostClassifier.staged_predict),
+        DemoMethod("random forest", random_forest, forest_stages),
     ]
     if has_lightgbm():
-        others.append(Method("LightGBM", lightgbm, lightgbm_stages))
+        others.append(DemoMethod("LightGBM", lightgbm, lightgbm_stages))
     known = boosters()
     names = [*FIRST, *(name for name in known if name not in FIRST)] if all_boosters else FIRST
     return [*others, *(our_method(name, known[name]) for name in names)]
@@ -177,12 +177,12 @@ def lightgbm_stages(model: Any, X: np.ndarray) -> Iterator[np.ndarray]:
         yield model.classes_[shares.argmax(axis=1)]
 
 
-def our_method(name: str, cls: type[BoostingClassifier]) -> Method:
-    return Method(name, lambda rounds, seed: made(cls, rounds, seed), cls.staged_predict, True)
+def our_method(name: str, cls: type[BoostingClassifier]) -> DemoMethod:
+    return DemoMethod(name, lambda rounds, seed: made(cls, rounds, seed), cls.staged_predict, True)
 
 
 def run(
-    chosen: Sequence[Method], rounds: int, noise: float, seed: int, tell: Tell
+    chosen: Sequence[DemoMethod], rounds: int, noise: float, seed: int, tell: Tell
 ) -> Iterator[Result]:
     """Train and test the methods, one after the other."""
     digits = Digits.load(noise, seed)
@@ -238,7 +238,7 @@ def warm_up(model: BoostingClassifier, digits: Digits) -> None:
         clone(model).set_params(callbacks=[StopAtTwo()]).fit(digits.X, digits.y)
 
 
-def measure(method: Method, model: Any, digits: Digits) -> Result:
+def measure(method: DemoMethod, model: Any, digits: Digits) -> Result:
     """Fit and test a model; what it warns of is kept for the reader, not shown over the bar."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -14,7 +14,7 @@ Made = TypeVar("Made")
 
 
 class Pieces(NamedTuple):
-    """Rows as pieces of a whole that is spread over machines; numbers are places in the whole."""
+    """Partitions of distributed rows on this machine; ``numbers`` are their global indices."""
 
     numbers: Sequence[int]
     bounds: Sequence[int]
@@ -118,16 +118,16 @@ class Question:
 
 
 class Threads(Protocol):
-    """Where a learner may run things side by side."""
+    """The thread pool of a learner, with an allreduce for distributed rows."""
 
     n_threads: int
 
     def run(self, function: Any, items: Any) -> list[Any]: ...
 
-    def meet(
-        self, values: Any, conclude: Callable[[list[Any]], Any], order: Sequence[Any] | None = None
+    def allreduce(
+        self, values: Any, reduce: Callable[[list[Any]], Any], order: Sequence[Any] | None = None
     ) -> Any:
-        """``conclude`` of the values of all machines, put in order."""
+        """``reduce`` of the values of all machines, sorted by ``order``."""
         ...
 
 
@@ -136,7 +136,7 @@ def first_of(values: list[Any]) -> Any:
 
 
 def running_sums(values: list[tuple[Any, Any]]) -> dict[Any, Any]:
-    """What comes before each key, and before None: all of it."""
+    """Exclusive prefix sum for each key, and the total for None."""
     before, total = {}, 0
     for key, value in values:
         before[key] = total
@@ -146,8 +146,8 @@ def running_sums(values: list[tuple[Any, Any]]) -> dict[Any, Any]:
 
 
 def sums_before(threads: Threads, values: Sequence[Any], order: Sequence[Any]) -> tuple[list, Any]:
-    """The sum of all values, those of all machines, before each value; and the sum of all."""
-    before = threads.meet(list(zip(order, values, strict=True)), running_sums, order)
+    """Exclusive prefix sums of the values over all machines, and their total."""
+    before = threads.allreduce(list(zip(order, values, strict=True)), running_sums, order)
     return [before[key] for key in order], before[None]
 
 

@@ -1,4 +1,4 @@
-"""Answers to several questions that are asked side by side of the same rows."""
+"""Answers to several questions about the same rows."""
 
 from dataclasses import dataclass
 from typing import TypeGuard

@@ -16,7 +16,7 @@ def sum_all(
     used = masses if rows is None else masses[rows]
     pieces = data.pieces if rows is None else data.pieces.take(rows)
     sums = [float(used[start:stop].sum()) for _, start, stop in pieces.spans]
-    return float(rounded(threads.meet(sums, add_up, pieces.numbers)))
+    return float(rounded(threads.allreduce(sums, add_up, pieces.numbers)))
 
 
 def sample(

@@ -40,7 +40,7 @@ def parallelism(data: Data, threads: Threads) -> Parallelism:
     """The threads to grow a tree on: one where data are small, and how machines come together."""
     assert data.binned is not None
     if data.pieces is not None:
-        return Parallelism(threads.n_threads, threads.run, threads.meet)
+        return Parallelism(threads.n_threads, threads.run, threads.allreduce)
     if not sharding_pays(data.binned, *data.binned.shape):
         return Parallelism()
     return Parallelism(threads.n_threads, threads.run)

@@ -15,7 +15,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_predict
 from steadyboost.boosters.steadyboost import SteadyBoostClassifier
 from steadyboost.boosters.steadyboost.label_table import LabelTable
 from steadyboost.boosters.steadyboost.noise_model import fit_noise_model
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.validation import check_labels, check_weights, class_indices
 from steadyboost.preprocessing.encoder import as_frame, categories_of
 
@@ -191,7 +191,7 @@ def _checked(X: Any, y: Any) -> np.ndarray:
 class _Auditor(SteadyBoostClassifier):
     """Keeps what it says of each row, which a model has no need of."""
 
-    def _judge(self, rows: Rows, proba: np.ndarray, posterior: np.ndarray) -> None:
+    def _judge(self, rows: TrainingState, proba: np.ndarray, posterior: np.ndarray) -> None:
         super()._judge(rows, proba, posterior)
         self.found = np.full((2, len(self.label_scores_), self.n_classes_), np.nan)
         self.found[:, rows.numbers] = proba, posterior

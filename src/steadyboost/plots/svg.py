@@ -27,7 +27,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Style:
+class LineStyle:
     """How a line is drawn; its label has the same colour."""
 
     color: str
@@ -79,14 +79,14 @@ def error_chart(lines: Sequence[Line], title: str, subtitle: str) -> str:
     return "\n".join(body) + "\n"
 
 
-def _styles(lines: Sequence[Line]) -> list[Style]:
+def _styles(lines: Sequence[Line]) -> list[LineStyle]:
     fresh = iter(product(DASHES * len(lines), COLORS))
     styles = []
     for line in lines:
         dash, color = ("", BASELINE_COLOR) if line.baseline else next(fresh)
         # Wide and below the others, so that one that runs along it shows on top.
         width = 5.0 if line.baseline else 3.0 if line.bold else 1.8
-        styles.append(Style(color, dash, width, 0.5 if line.baseline else 1.0))
+        styles.append(LineStyle(color, dash, width, 0.5 if line.baseline else 1.0))
     return styles
 
 
@@ -147,7 +147,7 @@ def _round_ticks(n_rounds: int) -> list[int]:
     return sorted({1, *range(step, n_rounds + 1, step)})
 
 
-def _curve(frame: Frame, line: Line, style: Style) -> str:
+def _curve(frame: Frame, line: Line, style: LineStyle) -> str:
     points = [(frame.x(t), frame.y(value)) for t, value in enumerate(line.values, start=1)]
     x, y = points[-1]
     coordinates = " ".join(f"{a:.1f},{b:.1f}" for a, b in points)
@@ -166,7 +166,7 @@ def _curve(frame: Frame, line: Line, style: Style) -> str:
     return "".join(parts) + "</g>"
 
 
-def _labels(frame: Frame, lines: Sequence[Line], styles: Sequence[Style]) -> Iterable[str]:
+def _labels(frame: Frame, lines: Sequence[Line], styles: Sequence[LineStyle]) -> Iterable[str]:
     ends = [frame.y(line.values[-1]) for line in lines]
     places = spread(ends, LABEL_GAP, TOP, frame.floor)
     x = RIGHT + 32

@@ -6,10 +6,10 @@ import pytest
 from steadyboost.boosters.dmcboost import curve_search
 from steadyboost.boosters.dmcboost.curve_search import best_of_curve
 from steadyboost.boosters.dmcboost.linesearch import (
+    all_rivals,
     choose_interval,
     error_curve,
     merging_width,
-    stand_all,
 )
 from steadyboost.trees.histograms.row_statistics import one_by_one, parts
 
@@ -25,9 +25,9 @@ def test_the_best_interval_is_that_of_all_breakpoints(seed, digits, monkeypatch)
     y, votes = rng.integers(0, k, n), rng.integers(0, k, n)
     votes = np.where(rng.random(n) < 0.5, y, votes)
     weights = rng.integers(1, 4, n)
-    standing = stand_all(scores, y)
-    whole = error_curve(scores, y, standing, votes, weights, 1.0)
-    rows = scores, y, *standing, votes, weights
+    rival_scores = all_rivals(scores, y)
+    whole = error_curve(scores, y, rival_scores, votes, weights, 1.0)
+    rows = scores, y, *rival_scores, votes, weights
     some = best_of_curve(rows, merging_width(1.0), one_by_one, parts(n, 1 + seed % 2))
     assert len(some[0]) <= len(whole[0])
     assert some[2].max() == whole[2].max()

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from steadyboost import DMCBoostClassifier, Tree
 from steadyboost.boosters.dmcboost.tuning import bottom_mass
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.workers import Workers
 from steadyboost.linesearch import bottom_margin
 
@@ -192,5 +192,5 @@ def test_bad_parameters_are_named(params, complaint):
 )
 def test_the_bottom_is_a_weight_of_rows(bottom, weights, mass):
     weights = None if weights is None else np.full(60, weights)
-    rows = Rows(None, np.zeros(60, dtype=np.int32), 2, weights, Workers(1))
+    rows = TrainingState(None, np.zeros(60, dtype=np.int32), 2, weights, Workers(1))
     assert bottom_mass(bottom, rows) == pytest.approx(mass)

@@ -6,13 +6,13 @@ from reference import tree as trees
 from reference.tree_cases import pack
 from sklearn.datasets import load_digits
 
-from steadyboost.boosters.dmcboost import error_judge, margin_judge
-from steadyboost.boosters.dmcboost.error_judge import ErrorJudge
+from steadyboost.boosters.dmcboost import error_scorer, margin_scorer
+from steadyboost.boosters.dmcboost.error_scorer import ErrorSplitScorer
 from steadyboost.boosters.dmcboost.linesearch import choose_interval, error_curve
-from steadyboost.boosters.dmcboost.margin_judge import MarginJudge
+from steadyboost.boosters.dmcboost.margin_scorer import MarginSplitScorer
 from steadyboost.boosters.dmcboost.margin_search import margin_lines
+from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
 from steadyboost.boosters.dmcboost.search_tree import search_tree
-from steadyboost.boosters.dmcboost.standing import Sample, Standing
 from steadyboost.boosters.dmcboost.step_search import find_step
 
 ROUNDS, PIXELS = 8, (10, 21, 33, 42, 60)
@@ -24,34 +24,34 @@ def digits():
     X, y = load_digits(return_X_y=True)
     X, y, n, k = X[:500].astype(int) // 2, y[:500].astype(np.int32), 500, 10
     columns = [trees.Column(X[:, f], 9) for f in PIXELS]
-    sample = Sample(pack(columns), y, k, np.ones(n), np.ones(n, dtype=np.int64))
+    sample = SearchSample(pack(columns), y, k, np.ones(n), np.ones(n, dtype=np.int64))
     scores, scale, states = np.zeros((n, k)), 0.0, []
     for round_ in range(2 * ROUNDS):
-        states.append((Standing(sample, scores.copy()), scale))
+        states.append((MarginState(sample, scores.copy()), scale))
         if round_ < ROUNDS:
-            votes = search_tree(sample, ErrorJudge(sample, *states[-1]), 3, None)[2]
+            votes = search_tree(sample, ErrorSplitScorer(sample, *states[-1]), 3, None)[2]
             step = least_error(sample, *states[-1], votes)[1]
         else:
-            judge = MarginJudge(sample, *states[-1], 0.3 * n, 1e-6)
-            votes = search_tree(sample, judge, 2, None)[2]
+            scorer = MarginSplitScorer(sample, *states[-1], 0.3 * n, 1e-6)
+            votes = search_tree(sample, scorer, 2, None)[2]
             step = largest_margin(sample, *states[-1], votes)[0] + 0.05
         scores[np.arange(n), votes] += step
         scale += abs(step)
     return sample, states
 
 
-def least_error(sample, standing, scale, votes):
+def least_error(sample, margin_state, scale, votes):
     """Rows that are wrong after the best step, exactly, and the step."""
-    own = standing.scores, sample.y, standing.arrays, votes, sample.whole, scale
+    own = margin_state.scores, sample.y, margin_state.arrays, votes, sample.whole, scale
     low, high, right = error_curve(*own)
     return len(votes) - right.max(), choose_interval(right, low, high, False)[2]
 
 
-def largest_margin(sample, standing, scale, votes):
+def largest_margin(sample, margin_state, scale, votes):
     """The best step, exactly, and the bottom margin after it."""
     n = len(votes)
     lines = np.empty(n), np.empty(n), np.empty(n)
-    margin_lines(standing.scores, sample.y, standing.arrays, votes, 1.0, *lines)
+    margin_lines(margin_state.scores, sample.y, margin_state.arrays, votes, 1.0, *lines)
     problem = 0.3 * n, scale, scale, 1e-6
     return find_step(lambda at: tuple(line[at] for line in lines), sample.weights, problem)[::2]
 
@@ -60,12 +60,12 @@ def largest_margin(sample, standing, scale, votes):
 def test_errors_at_256_steps_choose_as_well_as_all(digits, round_, monkeypatch):
     sample, states = digits
     found = []
-    for limit in (error_judge.EXACT_WORK, 0):
-        monkeypatch.setattr(error_judge, "EXACT_WORK", limit)
-        judge = ErrorJudge(sample, *states[round_])
-        votes = search_tree(sample, judge, 1, None)[2]
+    for limit in (error_scorer.EXACT_WORK, 0):
+        monkeypatch.setattr(error_scorer, "EXACT_WORK", limit)
+        scorer = ErrorSplitScorer(sample, *states[round_])
+        votes = search_tree(sample, scorer, 1, None)[2]
         found.append(least_error(sample, *states[round_], votes)[0])
-    assert judge.n_intervals <= 258
+    assert scorer.n_intervals <= 258
     assert found[1] == found[0]
 
 
@@ -74,9 +74,9 @@ def test_the_searched_cuts_have_the_best_of_all(digits, monkeypatch):
     sample, states = digits
     n, found = len(sample.y), []
     for limit in (10**12, 128 * n):
-        monkeypatch.setattr(margin_judge, "EXACT_WORK", limit)
-        judges = [MarginJudge(sample, *state, 0.3 * n, 1e-6) for state in states[2:]]
-        votes = [search_tree(sample, judge, 1, None)[2] for judge in judges]
+        monkeypatch.setattr(margin_scorer, "EXACT_WORK", limit)
+        scorers = [MarginSplitScorer(sample, *state, 0.3 * n, 1e-6) for state in states[2:]]
+        votes = [search_tree(sample, scorer, 1, None)[2] for scorer in scorers]
         own = zip(states[2:], votes, strict=True)
         found.append([largest_margin(sample, *state, named)[1] for state, named in own])
     np.testing.assert_allclose(found[1], found[0], atol=1e-6)

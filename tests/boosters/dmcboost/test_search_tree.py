@@ -7,13 +7,13 @@ from reference import linesearch as searches
 from reference import tree as trees
 from reference.tree_cases import pack
 
-from steadyboost.boosters.dmcboost import error_judge
-from steadyboost.boosters.dmcboost import standing as standing_module
-from steadyboost.boosters.dmcboost.error_judge import ErrorJudge
+from steadyboost.boosters.dmcboost import error_scorer
+from steadyboost.boosters.dmcboost import margin_state as margin_state_module
+from steadyboost.boosters.dmcboost.error_scorer import ErrorSplitScorer
 from steadyboost.boosters.dmcboost.linesearch import whole_weights
-from steadyboost.boosters.dmcboost.margin_judge import MarginJudge
+from steadyboost.boosters.dmcboost.margin_scorer import MarginSplitScorer
+from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
 from steadyboost.boosters.dmcboost.search_tree import search_tree
-from steadyboost.boosters.dmcboost.standing import Sample, Standing
 
 LIMITS = {"depth first": (2, None), "best first": (3, 4), "stump": (1, None)}
 each_limit = pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS.keys())
@@ -33,11 +33,11 @@ def case(seed, weighted=False):
     weights = rng.choice([1.0, 2.0, 3.0], n) if weighted else np.ones(n)
     state = twin.State(columns, y.tolist(), weights.tolist(), k, [[0.0] * k for _ in y])
     whole = whole_weights(weights if weighted else None, n)
-    return state, Sample(pack(columns), y, k, weights, whole)
+    return state, SearchSample(pack(columns), y, k, weights, whole)
 
 
-def standing(state, sample):
-    return Standing(sample, np.array(state.scores)), state.scale
+def margin_state(state, sample):
+    return MarginState(sample, np.array(state.scores)), state.scale
 
 
 def boost_once(state, limits):
@@ -64,11 +64,11 @@ def nodes_of_twin(nodes):
 @pytest.mark.parametrize("few", [0, 2, np.inf], ids=["by bins", "either", "by rows"])
 @pytest.mark.parametrize("seed", range(8))
 def test_trees_of_the_error_are_the_twins(seed, few, limits, monkeypatch):
-    monkeypatch.setattr(error_judge, "FEW", few)
+    monkeypatch.setattr(error_scorer, "FEW", few)
     state, sample = case(seed, weighted=seed % 3 == 0)
     for _ in range(3):
         tree, labels, votes = search_tree(
-            sample, ErrorJudge(sample, *standing(state, sample)), *limits
+            sample, ErrorSplitScorer(sample, *margin_state(state, sample)), *limits
         )
         _, expected, nodes = twin.grow(state, twin.by_error(state), *limits)
         assert votes.tolist() == expected
@@ -84,8 +84,8 @@ def test_trees_of_the_margin_are_the_twins(seed, limits):
     bottom = max(1.0, round(0.3 * sample.weights.sum()))
     for _ in range(2):
         boost_once(state, limits)
-        judge = MarginJudge(sample, *standing(state, sample), bottom, 1e-5)
-        _, _, votes = search_tree(sample, judge, *limits)
+        scorer = MarginSplitScorer(sample, *margin_state(state, sample), bottom, 1e-5)
+        _, _, votes = search_tree(sample, scorer, *limits)
         _, expected, _ = twin.grow(state, twin.by_margin(state, bottom, 1e-5), *limits)
         assert votes.tolist() == expected
 
@@ -93,9 +93,9 @@ def test_trees_of_the_margin_are_the_twins(seed, limits):
 def test_rows_of_one_class_or_one_value_make_a_leaf():
     column = trees.Column(np.zeros(4, dtype=int), 1)
     y = np.array([1, 0, 1, 1], dtype=np.int32)
-    sample = Sample(pack([column]), y, 2, np.ones(4), np.ones(4, dtype=np.int64))
+    sample = SearchSample(pack([column]), y, 2, np.ones(4), np.ones(4, dtype=np.int64))
     tree, labels, votes = search_tree(
-        sample, ErrorJudge(sample, Standing(sample, np.zeros((4, 2))), 0.0), 3, None
+        sample, ErrorSplitScorer(sample, MarginState(sample, np.zeros((4, 2))), 0.0), 3, None
     )
     assert tree.is_leaf.tolist() == [True]
     assert labels.tolist() == [1]
@@ -108,10 +108,10 @@ def test_intervals_that_stand_for_many_lose_little(seed, monkeypatch):
     state, sample = case(seed)
     for _ in range(3):
         boost_once(state, (2, None))
-    exact = ErrorJudge(sample, *standing(state, sample))
-    monkeypatch.setattr(error_judge, "EXACT_WORK", 0)
-    monkeypatch.setattr(error_judge, "INTERVALS", 6)
-    thin = ErrorJudge(sample, *standing(state, sample))
+    exact = ErrorSplitScorer(sample, *margin_state(state, sample))
+    monkeypatch.setattr(error_scorer, "EXACT_WORK", 0)
+    monkeypatch.setattr(error_scorer, "INTERVALS", 6)
+    thin = ErrorSplitScorer(sample, *margin_state(state, sample))
     assert len(thin.ends[0]) <= 8
     assert 0.0 in np.concatenate(thin.ends)
     rows = np.arange(len(sample.y), dtype=np.int32)
@@ -127,9 +127,9 @@ def test_groups_of_features_and_threads_change_nothing(monkeypatch):
     state, sample = case(3)
     boost_once(state, (2, None))
     whole = nodes_of(
-        *search_tree(sample, ErrorJudge(sample, *standing(state, sample)), 2, None)[:2]
+        *search_tree(sample, ErrorSplitScorer(sample, *margin_state(state, sample)), 2, None)[:2]
     )
-    monkeypatch.setattr(standing_module, "GROUP_CELLS", 1)
-    one = ErrorJudge(sample, *standing(state, sample))
+    monkeypatch.setattr(margin_state_module, "GROUP_CELLS", 1)
+    one = ErrorSplitScorer(sample, *margin_state(state, sample))
     assert len(one.groups) == 3
     assert nodes_of(*search_tree(sample, one, 2, None)[:2]) == whole

@@ -21,7 +21,8 @@ from steadyboost.ensemble import exp_score_cache as raised_module
 from steadyboost.ensemble import training_state as rows_module
 from steadyboost.ensemble.codes.colorings import cut_value, random_coloring
 from steadyboost.ensemble.scores import add_votes
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
+from steadyboost.ensemble.weighting import PairWeighting
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data
 
@@ -47,7 +48,7 @@ def scored_rows(n=60, k=5, scale=2.0, weights=None, workers=None, seed=0):
     """Rows with random labels and scores."""
     rng = np.random.default_rng(seed)
     y = rng.integers(k, size=n).astype(np.int32)
-    rows = Rows(Data(np.zeros((n, 1))), y, k, weights, workers or Workers(1))
+    rows = TrainingState(Data(np.zeros((n, 1))), y, k, weights, workers or Workers(1))
     scores = scale * rng.normal(size=(n, k))
     rows.each(lambda block: np.copyto(block.scores, scores[block.rows]))
     return rows
@@ -143,7 +144,7 @@ def test_blocks_and_threads_do_not_matter(smoothing, monkeypatch):
 def test_raised_scores_that_follow_votes_are_those_raised_anew(seed, k, n_rounds, life):
     rng = np.random.default_rng(seed)
     rows = scored_rows(n=20, k=k, seed=seed)
-    rows.keep_raised()
+    rows.start(PairWeighting())
     block = rows.blocks[0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(raised_module, "LIFE", life)
@@ -151,13 +152,13 @@ def test_raised_scores_that_follow_votes_are_those_raised_anew(seed, k, n_rounds
             code = rng.choice([-1.0, 0.0, 1.0], size=(2, k))
             step, votes = rng.normal(), rng.integers(2, size=20).astype(np.int32)
             add_votes(block.scores, votes, code, step)
-            block.raised.follow(code, step, votes)
+            block.exp_scores.update(code, step, votes)
             if rng.random() < 0.5:
-                block.raised.sum_colors(np.zeros(k, dtype=np.int8))
-    block.raised.sum_colors(np.zeros(k, dtype=np.int8))
+                block.exp_scores.sum_colors(np.zeros(k, dtype=np.int8))
+    block.exp_scores.sum_colors(np.zeros(k, dtype=np.int8))
     wrong = np.arange(k) != block.y[:, None]
-    expected = np.where(wrong, np.exp(block.scores - block.raised.shift[:, None]), 0)
-    np.testing.assert_allclose(block.raised.values, expected, rtol=1e-10)
+    expected = np.where(wrong, np.exp(block.scores - block.exp_scores.shift[:, None]), 0)
+    np.testing.assert_allclose(block.exp_scores.values, expected, rtol=1e-10)
 
 
 @settings(max_examples=60, deadline=None)

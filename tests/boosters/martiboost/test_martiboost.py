@@ -95,12 +95,12 @@ def test_each_mixed_node_sends_half_of_its_balanced_weight_right():
 def test_mass_is_conserved(k):
     X, y = problem(k=k, noise=0.3)
     model = make(MartiBoostClassifier, n_estimators=60).fit(X, y)
-    n_problems = model.n_outputs()
+    n_subproblems = model.n_outputs()
     *_, scores = model._staged_scores(X)
-    mass = scores[:, n_problems:].reshape(len(X), n_problems, -1)
+    mass = scores[:, n_subproblems:].reshape(len(X), n_subproblems, -1)
     np.testing.assert_allclose(mass.sum(axis=2), 1, atol=1e-12)
     for stage in model.stages_:
-        assert stage.extra["mass"].sum() == pytest.approx(n_problems, abs=1e-12)
+        assert stage.extra["mass"].sum() == pytest.approx(n_subproblems, abs=1e-12)
 
 
 def test_layer_l_has_l_nodes():

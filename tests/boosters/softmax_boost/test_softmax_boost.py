@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from steadyboost import SoftmaxBoostClassifier, Stump, Tree
 from steadyboost.boosters.softmax_boost.soft_risk import SoftRisk
 from steadyboost.ensemble.rounds import Draw, Round, Seeds
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.workers import Workers
 from steadyboost.lab.datasets import make_long_servedio
 from steadyboost.learners.base import Data
@@ -50,7 +50,7 @@ def staged(model, X):
 def risk_of(scores, table):
     """A risk with scores of any kind."""
     n, k = scores.shape
-    rows = Rows(Data(np.zeros((n, 1))), np.zeros(n, dtype=np.int32), k, None, Workers(1))
+    rows = TrainingState(Data(np.zeros((n, 1))), np.zeros(n, dtype=np.int32), k, None, Workers(1))
     rows.blocks[0].scores[:] = scores
     return SoftRisk(rows, table, np.arange(n, dtype=np.int32))
 

@@ -15,7 +15,7 @@ from steadyboost.boosters.steadyboost.crossfit import (
     deal_folds,
     trees_of,
 )
-from steadyboost.ensemble.packed_forest import StackedLeaves, stack
+from steadyboost.ensemble.packed_forest import PackedLeafValues, pack_stages
 from steadyboost.ensemble.rounds import Draw
 from steadyboost.preprocessing.binner import Binner
 
@@ -25,8 +25,8 @@ class Keeping(SteadyBoostClassifier):
 
     def finish(self, run):
         super().finish(run)
-        self.members, self.round = run.memo, run.round
-        self.unseen, _ = run.memo.unseen_proba(run)
+        self.members, self.round = run.booster_state, run.round
+        self.unseen, _ = run.booster_state.unseen_proba(run)
 
 
 def fitted(k=3, n_estimators=5, y=None, **params):
@@ -118,7 +118,7 @@ def test_scores_have_a_column_for_every_member_and_class(k):
 @pytest.mark.parametrize("k", [2, 3])
 def test_all_stages_at_once_are_the_stages_one_by_one(k):
     model, X, _ = fitted(k, n_estimators=8, patience=2)
-    assert isinstance(stack(model, model.stages_), StackedLeaves)
+    assert isinstance(pack_stages(model, model.stages_), PackedLeafValues)
     *_, last = model._staged_scores(X)
     np.testing.assert_array_equal(model._scores(X), last)
 

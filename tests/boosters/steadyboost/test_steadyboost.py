@@ -190,9 +190,13 @@ class Look(Callback):
     """What the loop knows of training rows once it has been asked."""
 
     def on_round(self, run):
-        waited = len(run.waiting)
+        waited = len(run.rows.weighting.pending_stages)
         run.error_on(run.rows)
-        self.waited, self.left, self.scores = waited, len(run.waiting), run.rows.scores
+        self.waited, self.left, self.scores = (
+            waited,
+            len(run.rows.weighting.pending_stages),
+            run.rows.scores,
+        )
 
 
 def test_training_scores_are_added_when_they_are_asked_for():

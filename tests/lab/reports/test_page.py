@@ -12,14 +12,14 @@ from steadyboost.lab.reports.page import (
     paragraph,
 )
 from steadyboost.lab.reports.strips import Strip, strips
-from steadyboost.lab.reports.tables import Cell, Column, data_table, heat_table, text
+from steadyboost.lab.reports.tables import Column, TableCell, data_table, heat_table, text
 from steadyboost.lab.reports.values import feature_names, values_of, written
 
 COLUMNS = (
     Column("name", is_number=False, choices=("one", "two & a half")),
     Column("size", hint="in <metres>", high_first=True),
 )
-ROWS = [[text("one"), text("1.0", 1)], [text("two & a half"), Cell("<b>2.5</b>", 2.5, "hm")]]
+ROWS = [[text("one"), text("1.0", 1)], [text("two & a half"), TableCell("<b>2.5</b>", 2.5, "hm")]]
 
 
 def test_page_is_whole_and_escapes_text():

@@ -179,7 +179,7 @@ def test_equal_splits_go_to_the_first_feature(n_shards, workers):
 def test_a_machine_that_is_alone_grows_the_same_tree(criterion, limits):
     binned, sums = made_up(criterion)
     params = growth_of(criterion, limits)
-    alone = Parallelism(2, one_by_one, lambda values, conclude: conclude(list(values)))
+    alone = Parallelism(2, one_by_one, lambda values, reduce: reduce(list(values)))
     tree, leaf = grow_tree(binned, sums, params)
     other, other_leaf = grow_tree(binned, sums, params, parallel=alone)
     assert_identical(other, tree)

@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from steadyboost.boosters.dmcboost.margin_state import bottom_of, bottom_shares
 from steadyboost.boosters.dmcboost.phases import Direct, DirectSearch, best_round
-from steadyboost.boosters.dmcboost.standing import bottom_of, bottom_shares
 from steadyboost.boosters.dmcboost.tuning import bottom_mass, compare_bottoms
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Boosting, Round
 from steadyboost.ensemble.scores import own_score
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.validation import check_labels
 from steadyboost.learners.base import Learner
 from steadyboost.parameters import Interval, StrOptions
@@ -136,7 +136,7 @@ class DMCBoostClassifier(BoostingClassifier):
         self.epsilon = epsilon
         self.patience = patience
 
-    def tune(self, rows: Rows, learner: Learner) -> None:
+    def tune(self, rows: TrainingState, learner: Learner) -> None:
         """Section 3: n' by held-out rows."""
         self.__dict__.pop("bottom_path_", None)  # of an earlier fit
         share, self.ascends_ = self.bottom, True
@@ -148,9 +148,9 @@ class DMCBoostClassifier(BoostingClassifier):
 
     def boost(self, run: Boosting, round_: Round) -> bool:
         """Algorithm 1, line 3 to 6, or Algorithm 2, line 3 to 6."""
-        if run.memo is None:
-            run.memo = DirectSearch(run, self._direct())
-        return run.memo.round(round_)
+        if run.booster_state is None:
+            run.booster_state = DirectSearch(run, self._direct())
+        return run.booster_state.round(round_)
 
     def _direct(self) -> Direct:
         growth = TreeParams("max_edge", self.max_depth, self.max_leaf_nodes)
@@ -175,7 +175,7 @@ class DMCBoostClassifier(BoostingClassifier):
         for stage in run.stages:
             self.add(scores, stage, stage.answer.votes(rows.data))
         weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
-        own = gaps(scores, rows.y)
+        own = score_margins(scores, rows.y)
         edge, _ = bottom_of(own, weights, self.bottom_)
         self.bottom_set_ = np.flatnonzero(bottom_shares(own, weights, edge))
         if run.stages[-1].extra["margin"] < 0 and run.stages[-1].extra["phase"] == 2:
@@ -206,11 +206,11 @@ class DMCBoostClassifier(BoostingClassifier):
         """
         check_is_fitted(self, "stages_")
         indices = self._class_indices(check_labels(y, X), "y")
-        return gaps(self._scores(X), indices) / np.abs(self.estimator_weights_).sum()
+        return score_margins(self._scores(X), indices) / np.abs(self.estimator_weights_).sum()
 
 
-def gaps(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """How far the scores of the own labels lead the best of the others."""
+def score_margins(scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Score of each row's label minus the best score of the other labels."""
     others = scores.copy()
     others[np.arange(len(y)), y] = -np.inf
     return own_score(scores, y) - others.max(axis=1)

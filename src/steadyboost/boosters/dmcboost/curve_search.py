@@ -83,8 +83,10 @@ def best_of_curve(
     points[-1], jumps[-1] = 0.0, 0
 
     def find(at: slice) -> int:
-        scores, y, *standing, votes, weights = (array[at] for array in rows)
-        return find_breakpoints(scores, y, tuple(standing), votes, weights, points[at], jumps[at])
+        scores, y, *rival_scores, votes, weights = (array[at] for array in rows)
+        return find_breakpoints(
+            scores, y, tuple(rival_scores), votes, weights, points[at], jumps[at]
+        )
 
     right = int(sum(run(find, parts)))
     if n < MANY:

@@ -111,14 +111,14 @@ def purity_of(left, right):
 
 
 @kernel
-def _judge_cut(left, right, around, label, ends, room, needed, limit):
+def _score_cut(left, right, around, label, ends, scratch, needed, limit):
     """The best labels of both parts: (weight right, loss, left label, right label).
 
     The left part is labelled while the right one keeps the node's label, if it has any. A cut with
     less than the weight that is needed has no loss, and no right label.
     """
     curve, own_loss, other_loss = around
-    fixed, work, tops = room
+    fixed, work, tops = scratch
     n_classes, width = left[0].shape
     if label >= 0:
         _add_curves(curve, right[0][label], fixed)
@@ -146,7 +146,7 @@ def _judge_cut(left, right, around, label, ends, room, needed, limit):
 
 
 @kernel
-def _room(hist):
+def _allocate_scratch(hist):
     """Two curves, and a number by label."""
     _, n_classes, width = hist.shape
     fixed, work = np.zeros(width, dtype=hist.dtype), np.empty(width, dtype=hist.dtype)
@@ -155,13 +155,13 @@ def _room(hist):
 
 @kernel
 def _scan(
-    order, n_order, first, start, by_bin, turns, parts, room, sums, around, label, ends, best
+    order, n_order, first, start, by_bin, turns, parts, scratch, sums, around, label, ends, best
 ):  # fmt: skip
-    """Judge the prefixes of ``order``, the bins of one feature in the order they move left.
+    """Score the prefixes of ``order``, the bins of one feature in the order they move left.
 
-    ``by_bin`` are the rows by bin, where there is no histogram; ``parts`` the whole node and room
-    for two parts. ``best`` is (weight right, loss, purity, 0, left label, right label); where a
-    prefix is better, it is returned with its length in place of the 0.
+    ``by_bin`` are the rows by bin, where there is no histogram; ``parts`` the whole node and
+    scratch arrays for two parts. ``best`` is (weight right, loss, purity, 0, left label, right
+    label); where a prefix is better, it is returned with its length in place of the 0.
     """
     hist, mass = sums[0], sums[1]
     whole, left, right = parts
@@ -180,7 +180,7 @@ def _scan(
         set_rest(whole, left, right)
         if not has_mass(right[1]):
             break
-        new, new_loss, l, r = _judge_cut(left, right, around, label, ends, room, weight, loss)
+        new, new_loss, l, r = _score_cut(left, right, around, label, ends, scratch, weight, loss)
         if r < 0:
             continue
         pure = purity_of(left[1], right[1])
@@ -219,7 +219,7 @@ def search_features(features, layout, node, sums, around, label, ends, left_bits
     none = np.int64(-1)
     best, best_feature = (none, np.inf, 0.0, np.int64(0), none, none), none
     whole = sum_node(offsets[features[0] + 1] - offsets[features[0]], node, sums)
-    parts, room = (whole, empty_part(sums[0]), empty_part(sums[0])), _room(sums[0])
+    parts, scratch = (whole, empty_part(sums[0]), empty_part(sums[0])), _allocate_scratch(sums[0])
     by_bin = (node[0][:0], np.zeros(1, dtype=np.int64))
     for f in range(len(features)):
         at = features[f]
@@ -237,7 +237,7 @@ def search_features(features, layout, node, sums, around, label, ends, left_bits
             else:
                 n_order = np.int64(number_bins(n_bins[at], np.int64(first), order))
             bins = order, n_order, first, start, by_bin
-            found = _scan(*bins, node[2], parts, room, sums, around, label, ends, best)
+            found = _scan(*bins, node[2], parts, scratch, sums, around, label, ends, best)
             if found[3] > 0:
                 write_set(order, found[3], start, own, shape, mass, left_bitset)
                 best_feature = at
@@ -249,6 +249,6 @@ def search_features(features, layout, node, sums, around, label, ends, left_bits
 @kernel
 def best_label(part, ends):
     """The best label of all rows together."""
-    fixed, work, tops = _room(np.expand_dims(part[0], 0))
+    fixed, work, tops = _allocate_scratch(np.expand_dims(part[0], 0))
     top = _weigh_labels(fixed, part[0], work, tops)
     return _best_label(part, fixed, 0.0, 0.0, ends, work, tops, top, np.inf)[1]

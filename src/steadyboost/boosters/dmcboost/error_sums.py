@@ -13,7 +13,7 @@ from steadyboost.trees.data.bundling import add_vector_marginals
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.splits.bitset import contains
 
-CHUNK = 2048  # rows whose words and turning points stay in the cache
+CHUNK = 2048  # rows whose words and breakpoints fit into the cache
 SHORT = 512  # rows whose losses do
 
 
@@ -26,11 +26,11 @@ def _gather(words, rows, n, out):
 @kernel
 def _list_turns(rows, label, y, weights, positions, never, turns):
     """Those rows that a vote for a label can turn, where, and their jumps; how many there are."""
-    turning, at, jumps = turns
+    turned, at, jumps = turns
     n = np.uint64(0)
     for j in range(len(rows)):
         row = np.uint64(rows[j])
-        turning[n], at[n] = rows[j], positions[row]
+        turned[n], at[n] = rows[j], positions[row]
         jumps[n] = weights[row] if y[row] == label else -weights[row]
         n += np.uint64(positions[row] < never)
     return np.int64(n)
@@ -62,13 +62,13 @@ def _add_one(words, shift, n, at, jumps, start, width, sums):
 def _add_turns(read, turns, n, width, words, sums):
     """Add jumps per (bin, interval), four columns at a time where there are as many."""
     packed, columns, starts = read
-    turning, at, jumps = turns
+    turned, at, jumps = turns
     f = np.int64(0)
     while f < len(columns):
         group, stop = columns[f] >> 2, f
         while stop < len(columns) and columns[stop] >> 2 == group:
             stop += 1
-        _gather(packed[group], turning, n, words)
+        _gather(packed[group], turned, n, words)
         if stop - f == 4:
             _add_four(words, n, at, jumps, starts[f:], width, sums)
         else:

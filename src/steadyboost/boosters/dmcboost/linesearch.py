@@ -56,25 +56,25 @@ def breakpoint_of(value, own_score, first, second, is_own, is_best):
 
 
 @kernel
-def stand(scores, y, own, first, second, best):
+def find_rivals(scores, y, own, first, second, best):
     """Own score, the best two of the other labels, and which is the best, of each row."""
     for i in range(len(y)):
         first[i], second[i], best[i] = rivals(scores, i, np.int64(y[i]))
         own[i] = scores[np.uint64(i), np.uint64(y[i])]
 
 
-def stand_all(scores: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
-    """The standing of all rows: (own, first, second, best)."""
+def all_rivals(scores: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Score of each row's own label, of its best two rivals, and which label is the best rival."""
     n = len(y)
-    standing = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
-    stand(scores, y, *standing)
-    return standing
+    rival_scores = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
+    find_rivals(scores, y, *rival_scores)
+    return rival_scores
 
 
 @kernel
-def find_breakpoints(scores, y, standing, votes, weights, points, jumps):
+def find_breakpoints(scores, y, rival_scores, votes, weights, points, jumps):
     """Breakpoints and the weight that turns right at each; returns the weight right at -inf."""
-    own, first, second, best = standing
+    own, first, second, best = rival_scores
     right = np.int64(0)
     for i in range(len(y)):
         vote = np.int64(votes[i])
@@ -155,7 +155,7 @@ def choose_interval(right, low, high, join):
 def error_curve(
     scores: np.ndarray,
     y: np.ndarray,
-    standing: tuple[np.ndarray, ...],
+    rival_scores: tuple[np.ndarray, ...],
     votes: np.ndarray,
     weights: np.ndarray,
     scale: float,
@@ -166,7 +166,7 @@ def error_curve(
     """
     points, jumps = np.empty(len(y) + 1), np.empty(len(y) + 1, dtype=np.int64)
     points[-1], jumps[-1] = 0.0, 0
-    right = find_breakpoints(scores, y, standing, votes, weights, points, jumps)
+    right = find_breakpoints(scores, y, rival_scores, votes, weights, points, jumps)
     return curve_of(points, jumps, right, merging_width(scale))
 
 
@@ -174,8 +174,8 @@ def curve_of(
     points: np.ndarray, jumps: np.ndarray, right: int, width: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The groups of breakpoints and the weight right between them, from that at -inf."""
-    turning = points < NEVER
-    points, jumps = points[turning], jumps[turning]
+    finite = points < NEVER
+    points, jumps = points[finite], jumps[finite]
     order = np.argsort(points)
     low, high = np.empty(len(order)), np.empty(len(order))
     sums = np.empty(len(order), dtype=np.int64)

@@ -1,6 +1,6 @@
-"""Cuts of a node, judged by the mean of the smallest margins after the best step.
+"""Cuts of a node, scored by the mean of the smallest margins after the best step.
 
-``of`` is (scores, labels, standing) of all rows; ``lines`` are those of
+``of`` is (scores, labels, scores of rivals) of all rows; ``lines`` are those of
 :mod:`steadyboost.boosters.dmcboost.margin_search` for the labels that rows have now, and
 ``problem`` is that of ``climb``. A ``table`` of cuts is (packed bins, places in them, bins going
 left, labels of both sides). The mean of the smallest margins is the largest, over steps t and
@@ -24,8 +24,8 @@ CHUNK = 1024
 
 
 @kernel
-def _line(scores, y, standing, i, label):
-    own, first, second, best = standing
+def _line(scores, y, rival_scores, i, label):
+    own, first, second, best = rival_scores
     level, base = line_of(
         scores[i, np.uint64(label)], own[i], first[i], second[i], label == y[i], label == best[i]
     )
@@ -34,11 +34,11 @@ def _line(scores, y, standing, i, label):
 
 @kernel
 def _set_lines(of, rows, label, lines):
-    scores, y, standing = of
+    scores, y, rival_scores = of
     level, base, way = lines
     for j in range(len(rows)):
         i = np.uint64(rows[j])
-        level[i], base[i], way[i] = _line(scores, y, standing, i, np.int64(label))
+        level[i], base[i], way[i] = _line(scores, y, rival_scores, i, np.int64(label))
 
 
 @kernel
@@ -63,14 +63,14 @@ def _label_rows(table, k, rows, out):
 @kernel
 def search_cuts(of, rows, table, numbers, lines, weights, problem, floor, top, found):
     """The best step of some cuts, margin and threshold there; the leaf's rows are listed."""
-    scores, y, standing = of
+    scores, y, rival_scores = of
     level, base, way = lines[0].copy(), lines[1].copy(), lines[2].copy()
     labels = np.empty(len(rows), dtype=np.int64)
     for k in numbers:
         _label_rows(table, k, rows, labels)
         for j in range(len(rows)):
             i = np.uint64(rows[j])
-            level[i], base[i], way[i] = _line(scores, y, standing, i, labels[j])
+            level[i], base[i], way[i] = _line(scores, y, rival_scores, i, labels[j])
         best = seek((level, base, way), weights, problem, floor, top)
         found[k, 0], found[k, 1], found[k, 2] = best[0], best[3], best[2]
 
@@ -105,12 +105,12 @@ def sum_shortfalls_of(of, rows, label, table, weights, probes, short):
             short[k] += _short_of_labels(of, block, labels, weights, probes[k, 0], probes[k, 1])
 
 
-def shortfall_room(n_classes):
+def shortfall_width(n_classes):
     """Channels for the shortfalls of all labels and none: whole vectors."""
     return (n_classes + 4) // 4 * 4
 
 
-_shortfall_room = kernel(shortfall_room)
+_shortfall_width = kernel(shortfall_width)
 
 
 @kernel
@@ -124,14 +124,14 @@ def _fall_short(of, weights, rows, probe, falling, out):
         n += np.uint64(own[i] - first[i] - step < threshold)
     for j in range(n):
         i, short = np.uint64(rows[falling[j]]), out[j]
-        gap, weight, values = own[i] - first[i], weights[i], scores[i]
-        still, moved = max(threshold - gap, 0.0), threshold + step - own[i]
+        margin, weight, values = own[i] - first[i], weights[i], scores[i]
+        still, moved = max(threshold - margin, 0.0), threshold + step - own[i]
         for k in range(n_classes):
             value = moved + values[k]
             short[k] = weight * (value if value > still else still)
-        rest = min(own[i] - second[i], gap - step)
+        rest = min(own[i] - second[i], margin - step)
         short[np.uint64(best[i])] = weight * max(threshold - rest, 0.0)
-        short[np.uint64(y[i])] = weight * max(threshold - (gap + step), 0.0)
+        short[np.uint64(y[i])] = weight * max(threshold - (margin + step), 0.0)
         short[n_classes] = weight * still
     return n
 
@@ -147,12 +147,12 @@ def _add_shortfalls(words, shift, start, falling, n, shortfalls, sums):
 
 @kernel
 def sum_shortfalls(read, of, weights, whole, rows, probe):
-    """Sums of shortfalls for each label (and none) per bin, and class masses, from ``room`` on."""
+    """Sums of shortfalls for each label (and none) per bin, and class masses, after them."""
     packed, columns, starts = read
     y, n_classes = of[1], of[0].shape[1]
-    room = _shortfall_room(n_classes)
-    sums = np.zeros((starts[-1], room + n_classes))
-    shortfalls, falling = np.zeros((CHUNK, room)), np.empty(CHUNK + 1, dtype=np.uint64)
+    n_columns = _shortfall_width(n_classes)
+    sums = np.zeros((starts[-1], n_columns + n_classes))
+    shortfalls, falling = np.zeros((CHUNK, n_columns)), np.empty(CHUNK + 1, dtype=np.uint64)
     words = np.empty(CHUNK, dtype=np.uint32)
     for begin in range(0, len(rows), CHUNK):
         some = rows[begin : begin + CHUNK]
@@ -167,7 +167,7 @@ def sum_shortfalls(read, of, weights, whole, rows, probe):
             for j in range(len(some)):
                 row = np.uint64(some[j])
                 cell = start + np.uint64((words[np.uint64(j)] >> shift) & np.uint32(255))
-                sums[cell, np.uint64(room) + np.uint64(y[row])] += whole[row]
+                sums[cell, np.uint64(n_columns) + np.uint64(y[row])] += whole[row]
             _add_shortfalls(words, shift, start, falling, n, shortfalls, sums)
     return sums
 

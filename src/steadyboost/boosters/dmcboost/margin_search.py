@@ -29,9 +29,9 @@ def line_of(value, own_score, first, second, is_own, is_best):
 
 
 @kernel
-def margin_lines(scores, y, standing, votes, sign, level, base, way):
+def margin_lines(scores, y, rival_scores, votes, sign, level, base, way):
     """Lines of all rows, for steps of one sign; rows without a vote (-1) do not move."""
-    own, first, second, best = standing
+    own, first, second, best = rival_scores
     for i in range(len(y)):
         vote = np.int64(votes[i])
         level[i], base[i], way[i] = own[i] - first[i], np.inf, -1.0

@@ -9,15 +9,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from steadyboost.boosters.dmcboost.breakpoints import exponential_losses
 from steadyboost.boosters.dmcboost.curve_search import best_of_curve
-from steadyboost.boosters.dmcboost.error_judge import ErrorJudge
+from steadyboost.boosters.dmcboost.error_scorer import ErrorSplitScorer
 from steadyboost.boosters.dmcboost.linesearch import choose_interval, merging_width, whole_weights
-from steadyboost.boosters.dmcboost.margin_judge import MarginJudge
+from steadyboost.boosters.dmcboost.margin_scorer import MarginSplitScorer
 from steadyboost.boosters.dmcboost.margin_search import margin_lines
-from steadyboost.boosters.dmcboost.search_tree import Judge, search_tree
-from steadyboost.boosters.dmcboost.standing import Sample, Standing, bottom_edges, bottom_shares
+from steadyboost.boosters.dmcboost.margin_state import (
+    MarginState,
+    SearchSample,
+    bottom_edges,
+    bottom_shares,
+)
+from steadyboost.boosters.dmcboost.search_tree import LineSearchScorer, search_tree
 from steadyboost.boosters.dmcboost.step_search import find_step
-from steadyboost.boosters.dmcboost.turning import exponential_losses
 from steadyboost.ensemble.stages import Stage
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.tree_answer import TreeAnswer
@@ -73,7 +78,7 @@ class DirectSearch:
         rows = run.rows
         self.run, self.direct = run, direct
         weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
-        self.sample = Sample(
+        self.sample = SearchSample(
             rows.data.binned,  # type: ignore[arg-type]  # None where another learner answers
             rows.y,
             rows.n_classes,
@@ -91,9 +96,9 @@ class DirectSearch:
         """Forget what was tried beyond the stages of the run."""
         stages = self.run.stages
         self.scores = np.array(self.run.rows.scores, order="C")
-        self.standing = Standing(self.sample, self.scores)
+        self.margin_state = MarginState(self.sample, self.scores)
         self.scale = total_step(stages)
-        self.edge = self.standing.bottom(self.direct.bottom)[1]
+        self.edge = self.margin_state.bottom(self.direct.bottom)[1]
         first = [stage for stage in stages if stage.extra["phase"] == 1]
         second = [stage for stage in stages if stage.extra["phase"] == 2]
         self.unit = total_step(first)
@@ -151,14 +156,14 @@ class DirectSearch:
         return self.idle >= self.direct.patience
 
     def apply(self, move: Move) -> None:
-        self.standing.move(move.votes, move.step)
+        self.margin_state.move(move.votes, move.step)
         self.scale += abs(move.step)
         move.error, move.margin = self.error_and_margin()
 
     def error_and_margin(self) -> tuple[float, float]:
         """The training error, where ties are errors, and the mean bottom margin."""
         bottom, total = self.direct.bottom, float(self.sample.whole.sum())
-        right, self.edge, margin = self.standing.bottom(bottom)
+        right, self.edge, margin = self.margin_state.bottom(bottom)
         return (total - right) / total, margin / (bottom * self.scale)
 
     def accept(self, move: Move) -> None:
@@ -176,22 +181,22 @@ class DirectSearch:
         found = run.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
         return question, *found
 
-    def view(self, round_: "Round") -> tuple[Sample, Standing]:
+    def view(self, round_: "Round") -> tuple[SearchSample, MarginState]:
         """Rows that a tree is grown on: all of them, or a bootstrap."""
         if not self.run.booster.resample:
-            return self.sample, self.standing
+            return self.sample, self.margin_state
         counts = round_.draw_counts(self.run.rows, self.sample.weights)
         rows = np.flatnonzero(counts)
         drawn = self.sample.take(rows, counts[rows].astype(float), counts[rows])
-        return drawn, Standing(drawn, self.scores[rows])
+        return drawn, MarginState(drawn, self.scores[rows])
 
     def searched(
-        self, sample: Sample, judge: Judge, weights: np.ndarray
+        self, sample: SearchSample, scorer: LineSearchScorer, weights: np.ndarray
     ) -> tuple[Question, Answer, np.ndarray]:
-        """A tree whose splits are judged by line searches."""
+        """A tree whose splits are scored by line searches."""
         growth = self.direct.tree
         assert growth is not None
-        tree, labels, votes = search_tree(sample, judge, growth.max_depth, growth.max_leaf_nodes)
+        tree, labels, votes = search_tree(sample, scorer, growth.max_depth, growth.max_leaf_nodes)
         answer = TreeAnswer(tree, np.maximum(labels, 0))  # the root has none of its own
         whole = sample is self.sample
         return self.question(weights), answer, votes if whole else self.votes_of(answer)
@@ -206,14 +211,14 @@ class DirectSearch:
     def descend(self, round_: "Round") -> Move:
         """Phase I: a hypothesis, and the step of least error along it."""
         if self.direct.tree is None:
-            found = self.ask(exponential_losses(self.sample, self.standing)[1], round_)
+            found = self.ask(exponential_losses(self.sample, self.margin_state)[1], round_)
         else:
-            sample, standing = self.view(round_)
-            judge = ErrorJudge(sample, standing, self.scale)
-            weights = judge.tallies[-1] if sample is self.sample else self.sample.weights
-            found = self.searched(sample, judge, weights)
-        whole, spans = self.sample.whole, self.standing.parts
-        rows = self.scores, self.sample.y, *self.standing.arrays, found[2], whole
+            sample, margin_state = self.view(round_)
+            scorer = ErrorSplitScorer(sample, margin_state, self.scale)
+            weights = scorer.tallies[-1] if sample is self.sample else self.sample.weights
+            found = self.searched(sample, scorer, weights)
+        whole, spans = self.sample.whole, self.margin_state.parts
+        rows = self.scores, self.sample.y, *self.margin_state.arrays, found[2], whole
         low, high, right = best_of_curve(rows, merging_width(self.scale), self.sample.run, spans)
         at, _, step = choose_interval(right, low, high, False)
         begin = high[at - 1] if at > 0 else -np.inf
@@ -224,7 +229,7 @@ class DirectSearch:
     def ascend(self, round_: "Round") -> Move:
         """Phase II: a hypothesis, and the step of the largest bottom margin, plus epsilon."""
         direct, sample = self.direct, self.sample
-        shares = bottom_shares(self.standing.gaps, sample.weights, self.edge, sample.run)
+        shares = bottom_shares(self.margin_state.margins, sample.weights, self.edge, sample.run)
         if direct.tree is None:
             found = self.ask(shares, round_)
         elif direct.gradient:
@@ -236,13 +241,15 @@ class DirectSearch:
         return Move(*found, step, (begin, end))
 
     def by_margins(
-        self, shares: np.ndarray, sample: Sample, standing: Standing
+        self, shares: np.ndarray, sample: SearchSample, margin_state: MarginState
     ) -> tuple[Question, Answer, np.ndarray]:
         """The tree with the largest bottom margin after its best step."""
         bottom = self.direct.bottom * (sample.weights.sum() / self.sample.weights.sum())
         width = self.direct.tol * self.unit
-        judge = MarginJudge(sample, standing, self.scale, bottom, width, self.last_step())
-        return self.searched(sample, judge, shares)
+        scorer = MarginSplitScorer(
+            sample, margin_state, self.scale, bottom, width, self.last_step()
+        )
+        return self.searched(sample, scorer, shares)
 
     def last_step(self) -> float:
         """That of the last round of phase II, without epsilon; 0 before there is one."""
@@ -263,7 +270,7 @@ class DirectSearch:
         edges = np.empty((len(rows), sample.n_classes + 1), dtype=np.int64)
         # A power of two: whole weights stay whole, and equal splits equal.
         whole = 2.0 ** float(np.ceil(np.log2(edges.shape[1] * shares.sum())))
-        of = self.scores, sample.y, self.standing.arrays
+        of = self.scores, sample.y, self.margin_state.arrays
         spans = parts(len(rows), sample.n_parts)
         sample.run(lambda at: bottom_edges(*of, rows[at], shares, whole, edges[at]), spans)
         own, sums = sample.binned.take(rows), FixedPointSums.of_fixed(edges, whole)
@@ -276,10 +283,10 @@ class DirectSearch:
         sample, direct = self.sample, self.direct
 
         def lines_of(at: slice) -> tuple[np.ndarray, ...]:
-            own = self.scores, sample.y, *self.standing.arrays, votes
-            scores, y, *standing, named = (np.ascontiguousarray(array[at]) for array in own)
+            own = self.scores, sample.y, *self.margin_state.arrays, votes
+            scores, y, *rival_scores, named = (np.ascontiguousarray(array[at]) for array in own)
             lines = tuple(np.empty(len(y)) for _ in range(3))
-            margin_lines(scores, y, tuple(standing), named, 1.0, *lines)
+            margin_lines(scores, y, tuple(rival_scores), named, 1.0, *lines)
             return lines
 
         problem = direct.bottom, self.scale, self.scale, direct.tol * self.unit

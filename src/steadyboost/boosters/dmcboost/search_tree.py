@@ -1,4 +1,4 @@
-"""Trees whose splits are judged by a line search over all rows.
+"""Trees whose splits are scored by a line search over all rows.
 
 While a node is split, the rows outside it keep their labels (before the root is split: none). So
 what a split is worth depends on the rest of the tree, and a node is looked at when its turn comes:
@@ -11,15 +11,15 @@ from typing import Protocol
 
 import numpy as np
 
-from steadyboost.boosters.dmcboost.standing import Sample
+from steadyboost.boosters.dmcboost.margin_state import SearchSample
 from steadyboost.trees.growth.partition import bin_table, partition
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.splits.bitset import BITSET_WORDS
 
 
 @dataclass(frozen=True)
-class Found:
-    """A split of a node; the smallest ``key`` is the best, its last part decides between equals."""
+class LineSearchSplit:
+    """A split of a node; the smallest ``key`` is the best, its last entry breaks ties."""
 
     key: tuple[float, ...]
     feature: int
@@ -38,13 +38,13 @@ class Leaf:
     place: int
 
 
-class Judge(Protocol):
-    """Finds the best split of a leaf, the labels of all others given."""
+class LineSearchScorer(Protocol):
+    """Finds the best split of a leaf, given the labels of all other leaves."""
 
-    def search(self, leaf: Leaf, leaves: Sequence[Leaf]) -> Found | None: ...
+    def search(self, leaf: Leaf, leaves: Sequence[Leaf]) -> LineSearchSplit | None: ...
 
-    def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
-        """Called when a leaf is split, with its two leaves."""
+    def apply(self, split: LineSearchSplit, parent: Leaf, leaves: Sequence[Leaf]) -> None:
+        """Update the scorer after a leaf has been split into two."""
         ...
 
     def label_all(self, rows: np.ndarray) -> int:
@@ -53,11 +53,17 @@ class Judge(Protocol):
 
 
 class SearchTree:
-    """A tree in the making."""
+    """Grows one tree."""
 
-    def __init__(self, sample: Sample, judge: Judge, max_depth: int | None, leaves: int | None):
+    def __init__(
+        self,
+        sample: SearchSample,
+        scorer: LineSearchScorer,
+        max_depth: int | None,
+        leaves: int | None,
+    ):
         n = sample.binned.n_rows
-        self.sample, self.judge = sample, judge
+        self.sample, self.scorer = sample, scorer
         self.max_depth = n if max_depth is None else max_depth
         self.best_first, self.max_leaves = (
             leaves is not None,
@@ -68,44 +74,44 @@ class SearchTree:
         self.open = list(self.leaves)
         self.labels, self.depths = [-1], [0]
         self.masses = [self.sample.mass_of(self.leaves[0].rows)]
-        self.splits: dict[int, tuple[Found, int]] = {}
+        self.splits: dict[int, tuple[LineSearchSplit, int]] = {}
 
     def grow(self) -> tuple[GrownTree, np.ndarray, np.ndarray]:
         """The tree, the label of each node and the vote of each row."""
         while self.open and len(self.leaves) < self.max_leaves:
             tried = self.open if self.best_first else self.open[-1:]
-            found = [(self.look_at(leaf), leaf) for leaf in tried]
-            useful = [(split, leaf) for split, leaf in found if split is not None]
-            useless = [leaf.place for split, leaf in found if split is None]
+            candidates = [(self.look_at(leaf), leaf) for leaf in tried]
+            useful = [(split, leaf) for split, leaf in candidates if split is not None]
+            useless = [leaf.place for split, leaf in candidates if split is None]
             self.open = [leaf for leaf in self.open if leaf.place not in useless]
             if useful:
                 self.split(*min(useful, key=lambda pair: (pair[0].key[:-1], pair[1].place)))
         if not self.splits:
-            self.labels[0] = self.leaves[0].label = self.judge.label_all(self.leaves[0].rows)
+            self.labels[0] = self.leaves[0].label = self.scorer.label_all(self.leaves[0].rows)
         votes = np.empty(self.sample.binned.n_rows, dtype=np.int32)
         for leaf in self.leaves:
             votes[leaf.rows] = leaf.label
         return self.grown(), np.array(self.labels, dtype=np.int32), votes
 
-    def look_at(self, leaf: Leaf) -> Found | None:
+    def look_at(self, leaf: Leaf) -> LineSearchSplit | None:
         """The best split, None for a leaf at a limit or of one class."""
         if leaf.depth >= self.max_depth or np.count_nonzero(self.masses[leaf.place]) < 2:
             return None
-        return self.judge.search(leaf, self.leaves)
+        return self.scorer.search(leaf, self.leaves)
 
-    def split(self, found: Found, leaf: Leaf) -> None:
-        column, place = self.sample.binned.column(found.feature), len(self.labels)
-        n_left = partition(*column, found.left_bitset, leaf.rows, self.scratch, self.goes_left, -1)
+    def split(self, split: LineSearchSplit, leaf: Leaf) -> None:
+        column, place = self.sample.binned.column(split.feature), len(self.labels)
+        n_left = partition(*column, split.left_bitset, leaf.rows, self.scratch, self.goes_left, -1)
         sides = leaf.rows[:n_left], leaf.rows[n_left:]
         children = [
             Leaf(rows, label, leaf.depth + 1, place + side)
-            for side, (rows, label) in enumerate(zip(sides, found.labels, strict=True))
+            for side, (rows, label) in enumerate(zip(sides, split.labels, strict=True))
         ]
         at = self.leaves.index(leaf)
         self.leaves[at : at + 1] = children
         self.open = [other for other in self.open if other is not leaf] + children[::-1]
-        self.splits[leaf.place] = found, place
-        self.judge.take(found, leaf, children)
+        self.splits[leaf.place] = split, place
+        self.scorer.apply(split, leaf, children)
         smaller = int(n_left > len(sides[1]))
         mass = self.sample.mass_of(sides[smaller])
         rest = self.masses[leaf.place] - mass
@@ -121,8 +127,8 @@ class SearchTree:
         feature, gain = np.zeros(n, dtype=np.int32), np.zeros(n)
         children = np.repeat(np.arange(n, dtype=np.int32)[:, None], 2, axis=1)
         left_bitset = np.zeros((n, BITSET_WORDS), dtype=np.uint32)
-        for place, (found, left) in self.splits.items():
-            feature[place], left_bitset[place] = found.feature, found.left_bitset
+        for place, (split, left) in self.splits.items():
+            feature[place], left_bitset[place] = split.feature, split.left_bitset
             children[place] = left, left + 1
             gain[place] = max(purity[left] + purity[left + 1] - purity[place], 0.0)
         total = mass[0].sum()
@@ -132,7 +138,10 @@ class SearchTree:
 
 
 def search_tree(
-    sample: Sample, judge: Judge, max_depth: int | None, max_leaf_nodes: int | None
+    sample: SearchSample,
+    scorer: LineSearchScorer,
+    max_depth: int | None,
+    max_leaf_nodes: int | None,
 ) -> tuple[GrownTree, np.ndarray, np.ndarray]:
-    """Grow a tree by a judge's splits: the tree, the label of each node, the vote of each row."""
-    return SearchTree(sample, judge, max_depth, max_leaf_nodes).grow()
+    """Grow a tree by a scorer's splits: the tree, the label of each node, the vote of each row."""
+    return SearchTree(sample, scorer, max_depth, max_leaf_nodes).grow()

@@ -9,13 +9,13 @@ import numpy as np
 
 from steadyboost.boosters.dmcboost.phases import DirectSearch, best_round
 from steadyboost.ensemble.loop import Boosting, Seeds
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.validation import split_off
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Learner
 
 
-def bottom_mass(bottom: Any, rows: Rows) -> float:
+def bottom_mass(bottom: Any, rows: TrainingState) -> float:
     """The weight of the rows at the bottom, from a share (float) or a number (int).
 
     Where weights are whole numbers they count rows, and so does the result.
@@ -34,7 +34,7 @@ def bottom_mass(bottom: Any, rows: Rows) -> float:
 
 
 def compare_bottoms(
-    booster: Any, rows: Rows, learner: Learner, values: Sequence[float]
+    booster: Any, rows: TrainingState, learner: Learner, values: Sequence[float]
 ) -> list[dict[str, Any]]:
     """Held-out error of each share of rows at the bottom, best first; one phase I serves all.
 
@@ -55,8 +55,8 @@ def compare_bottoms(
         return Boosting(rival, learner, own, held_out, seeds, booster.n_estimators)
 
     first = start(values[0], rows.workers)
-    first.memo = DirectSearch(first, first.booster._direct())
-    while len(first.stages) < first.n_rounds and first.memo.is_descending():
+    first.booster_state = DirectSearch(first, first.booster._direct())
+    while len(first.stages) < first.n_rounds and first.booster_state.is_descending():
         first.one_round()
 
     def finish(value: float) -> dict[str, Any]:
@@ -70,9 +70,9 @@ def _second_phase(run: Boosting, first: Boosting, value: float) -> dict[str, Any
     """Go on from the stages of phase I; the held-out error of the best round."""
     run.stages = list(first.stages)
     run.replay()
-    run.memo = memo = DirectSearch(run, run.booster._direct(), phase=2)
-    memo.margin = memo.error_and_margin()[1]  # that of phase I was for another bottom
-    extra = {**run.stages[-1].extra, "margin": memo.margin}
+    run.booster_state = search = DirectSearch(run, run.booster._direct(), phase=2)
+    search.margin = search.error_and_margin()[1]  # that of phase I was for another bottom
+    extra = {**run.stages[-1].extra, "margin": search.margin}
     run.stages[-1] = replace(run.stages[-1], extra=extra)
     assert run.validation is not None
     errors, over = [run.error_on(run.validation)], False

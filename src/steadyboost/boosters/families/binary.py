@@ -21,7 +21,7 @@ from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Round
 from steadyboost.ensemble.scores import add_votes, one_against_all, softmax
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Question
 from steadyboost.parameters import StrOptions
 from steadyboost.trees.jit import kernel
@@ -83,18 +83,18 @@ class BinaryBoostingClassifier(BoostingClassifier):
     def n_outputs(self) -> int:
         return self.bits_.shape[1]
 
-    def problems(self, rows: Rows) -> list[Rows]:
+    def subproblems(self, rows: TrainingState) -> list[TrainingState]:
         if self.n_outputs() == 1:
             return [rows]
         columns = self.bits_.T.astype(np.int32)
-        return [rows.problem(p, bits[rows.y]) for p, bits in enumerate(columns)]
+        return [rows.subproblem(p, bits[rows.y]) for p, bits in enumerate(columns)]
 
-    def question(self, rows: Rows, round_: Round) -> Question:
+    def question(self, rows: TrainingState, round_: Round) -> Question:
         rows.weigh(self.weigh_block)
         return Question(rows.y, rows.weights, 2, SIGNS)
 
     def add(self, scores: np.ndarray, stage: Stage, votes: np.ndarray) -> None:
-        """Each problem adds to its own column."""
+        """Each subproblem adds to its own column."""
         for p, part in enumerate(stage.parts):
             if part is not None:
                 own = votes if votes.ndim == 1 else votes[:, p]
@@ -105,7 +105,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
         add_votes(scores, votes, stage.code, stage.step)
 
     def decision(self, scores: np.ndarray) -> np.ndarray:
-        """H; with more classes, what its problems say for each of them."""
+        """H; with more than two classes, a score per class from all subproblems."""
         if self.n_classes_ <= 2:
             return scores[:, 0].copy()
         return scores.copy() if self._is_ovr() else scores @ self.bits_.T.astype(float)

@@ -16,7 +16,7 @@ from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Boosting, Round
 from steadyboost.ensemble.scores import add_votes
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Block, Rows
+from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.learners.base import Answer, Question
 from steadyboost.learners.many import Answers, answers_at_once
 from steadyboost.learners.tree import Tree
@@ -86,19 +86,19 @@ def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
     return y == np.arange(n_labels)[:, None]
 
 
-def _total(rows: Rows, function: Any, *arrays: np.ndarray) -> np.ndarray:
-    """Sum over the blocks of rows of what a kernel says of each label."""
+def _total(rows: TrainingState, function: Any, *arrays: np.ndarray) -> np.ndarray:
+    """Sum over the chunks of the per-label results of a kernel."""
 
-    def in_block(block: Block) -> np.ndarray:
+    def in_block(block: RowChunk) -> np.ndarray:
         out = np.empty(len(arrays[0]))
         function(*arrays, block.rows.start, block.rows.stop, out)
         return out
 
-    return rows.meet([in_block(block) for block in rows.blocks], add_up)
+    return rows.allreduce([in_block(block) for block in rows.blocks], add_up)
 
 
-class Found(NamedTuple):
-    """What was asked about a label, and what the answer is worth; no answer is worth nothing."""
+class LabelResult(NamedTuple):
+    """Question and answer for one label, and the edge of the answer; 0 if there is none."""
 
     question: Question | None
     answer: Answer | None
@@ -113,32 +113,35 @@ class LabelwiseClassifier(BoostingClassifier):
     code: ClassVar[np.ndarray] = SIGNS  # what no and yes add to a label's score
     multilabel_: bool = False
 
-    def worths(self, rows: Rows, round_: Round) -> np.ndarray:
+    def worths(self, rows: TrainingState, round_: Round) -> np.ndarray:
         """What a yes to each label is worth in each row, (n, k) in column order; a no is minus it.
 
         The weak learner is asked for the sign, and the size is the weight of the row.
         """
         raise NotImplementedError
 
-    def steps(self, rows: Rows, votes: np.ndarray, found: list[Found], error: Any) -> Any:
+    def steps(
+        self, rows: TrainingState, votes: np.ndarray, found: list[LabelResult], error: Any
+    ) -> Any:
         """How much the answers count: a number, or one for each label; None without an edge."""
         raise NotImplementedError
 
-    def errors(self, found: list[Found]) -> Any:
+    def errors(self, found: list[LabelResult]) -> Any:
         """Share of the weight on which the hypothesis is wrong."""
         mass = sum(one.mass for one in found)
         edge = sum(one.edge for one in found)
         return max(0.0, (1 - edge / mass) / 2) if mass > 0 else 0.5
 
     def boost(self, run: Boosting, round_: Round) -> bool:
-        """Labels are asked about side by side: each alone, or each thread's share in one call."""
+        """Fit the labels in parallel: one call per label, or one call per thread for its share."""
         rows = run.rows
         worths = self.worths(rows, round_).T
         votes = np.zeros(worths.shape, dtype=np.int32)
-        at_once = answers_at_once(run.learner) and not (self.resample or rows.workers.is_spread)
+        one_by_one = self.resample or rows.workers.is_distributed
+        at_once = answers_at_once(run.learner) and not one_by_one
         n_calls = min(rows.workers.n_threads, len(worths)) if at_once else len(worths)
         ask = partial(self.ask_labels, run, worths, votes, round_.split(len(worths)), at_once)
-        asked = rows.workers.side_by_side(ask, parts(len(worths), n_calls))
+        asked = rows.workers.parallel_map(ask, parts(len(worths), n_calls))
         found = [one for some in asked for one in some]
         run.questions = [one.question for one in found if one.question is not None]
         answers = Answers(tuple(one.answer for one in found))
@@ -153,7 +156,7 @@ class LabelwiseClassifier(BoostingClassifier):
         rounds: list[Round],
         at_once: bool,
         at: slice,
-    ) -> list[Found]:
+    ) -> list[LabelResult]:
         """Put the questions of some labels, unless nothing is at stake."""
         rows, own, said = run.rows, worths[at], votes[at]
         masses = _total(rows, _masses, own)
@@ -173,7 +176,9 @@ class LabelwiseClassifier(BoostingClassifier):
             ]
         edges = _total(rows, _edges, own, said)
         return [
-            Found(question, answer, edge, mass) if mass > 0 else Found(None, None, 0.0, 0.0)
+            LabelResult(question, answer, edge, mass)
+            if mass > 0
+            else LabelResult(None, None, 0.0, 0.0)
             for question, answer, edge, mass in zip(
                 questions, answers, edges.tolist(), masses.tolist(), strict=True
             )

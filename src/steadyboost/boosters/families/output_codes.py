@@ -9,7 +9,8 @@ from steadyboost.ensemble.codes.colorings import coloring_rule
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.rounds import Draw, Round
 from steadyboost.ensemble.scores import softmax
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
+from steadyboost.ensemble.weighting import PairWeighting
 from steadyboost.learners.base import Question
 from steadyboost.trees.prediction.apply import take
 
@@ -19,7 +20,7 @@ CLIP = 1e-10
 class OutputCodeClassifier(BoostingClassifier):
     """Boosting with output codes: each round colours the labels and learns the colours."""
 
-    weighs_pairs = True
+    weighting = PairWeighting
     stops_when_perfect = False  # one perfect colouring does not separate k classes
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -39,7 +40,7 @@ class OutputCodeClassifier(BoostingClassifier):
         """What the answers 0 and 1 add to each class's score, before the step."""
         return np.array([colors == 0, colors == 1], dtype=float)
 
-    def question(self, rows: Rows, round_: Round) -> Question:
+    def question(self, rows: TrainingState, round_: Round) -> Question:
         """003, Fig. 3, first four lines of the loop; 000, Fig. 2, lines 1 to 4."""
         k = self.n_classes_
         rule = coloring_rule(self.coloring, k)

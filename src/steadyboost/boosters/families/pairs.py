@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.ensemble.exp_score_cache import CHUNK, RaisedScores
-from steadyboost.ensemble.training_state import Block, Rows, scale_of
+from steadyboost.ensemble.exp_score_cache import CHUNK, ExpScoreCache
+from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_of
 from steadyboost.trees.growth.sharded import add_up
 from steadyboost.trees.jit import kernel
 
@@ -49,13 +49,13 @@ def log_sum_exp(scores: np.ndarray) -> np.ndarray:
 
 
 class BlockPairs:
-    """A block's pairs: weight(i, l) = factor[i] * raised.values[i, l]."""
+    """A block's pairs: weight(i, l) = factor[i] * exp_scores.values[i, l]."""
 
-    def __init__(self, block: Block, colors: np.ndarray, damping: Damping | None):
+    def __init__(self, block: RowChunk, colors: np.ndarray, damping: Damping | None):
         self.block = block
-        self.raised = block.raised or RaisedScores(block.scores, block.y)
-        self.total, self.other = self.raised.sum_colors(colors)
-        self.log_factor = self.raised.shift - self.raised.own
+        self.exp_scores = block.exp_scores or ExpScoreCache(block.scores, block.y)
+        self.total, self.other = self.exp_scores.sum_colors(colors)
+        self.log_factor = self.exp_scores.shift - self.exp_scores.own
         if damping is not None:
             self.log_factor += damping(self.log_factor + np.log(self.total))
         if block.base is not None:
@@ -66,11 +66,11 @@ class BlockPairs:
         """ln of each row's weight of the other colour, up to a constant of all rows."""
         scores, y = self.block.scores, self.block.y
         sides = np.array([log_sum_exp(scores[:, colors == color]) for color in (1, 0)])
-        return self.log_factor - self.raised.shift + sides[colors[y], np.arange(len(y))]
+        return self.log_factor - self.exp_scores.shift + sides[colors[y], np.arange(len(y))]
 
 
 class Pairs:
-    """A distribution over the pairs of all rows, as the scores stand.
+    """A distribution over the (row, label) pairs of all rows, from the current scores.
 
     ``damping``, if any, gives the logarithm of a further factor of each row, from
     ``ln(sum over l of exp(S(l) - S(y_i)))``, how strongly the scores speak against its label.
@@ -78,14 +78,14 @@ class Pairs:
     """
 
     def __init__(
-        self, rows: Rows, damping: Damping | None = None, colors: np.ndarray | None = None
+        self, rows: TrainingState, damping: Damping | None = None, colors: np.ndarray | None = None
     ):
         self.rows, self.colors = rows, colors
         first = np.zeros(rows.n_classes, dtype=np.int8) if colors is None else colors
         self.parts = rows.each(lambda block: BlockPairs(block, first, damping))
         sums = [float((part.factor * part.total).sum()) for part in self.parts]
         tops = [float(part.log_factor.max()) for part in self.parts]
-        top, total = rows.meet(list(zip(tops, sums, strict=True)), scale_of)
+        top, total = rows.allreduce(list(zip(tops, sums, strict=True)), scale_of)
         for part, own in zip(self.parts, tops, strict=True):
             part.factor *= np.exp(own - top)
             part.factor /= total
@@ -93,7 +93,7 @@ class Pairs:
 
     def _total(self, values: list) -> Any:
         """Sum over the blocks of all machines."""
-        return self.rows.meet(values, add_up)
+        return self.rows.allreduce(values, add_up)
 
     def _each(self, function: Callable[[BlockPairs], np.ndarray | float | None]) -> list:
         return self.rows.workers.run(function, self.parts)
@@ -104,7 +104,7 @@ class Pairs:
 
         def of_part(part: BlockPairs) -> np.ndarray:
             out = np.zeros((k, k))
-            _sum_by_label(part.raised.values, part.factor, part.block.y, out)
+            _sum_by_label(part.exp_scores.values, part.factor, part.block.y, out)
             return out
 
         return self._total(self._each(of_part))
@@ -119,7 +119,7 @@ class Pairs:
         def of_part(part: BlockPairs) -> float:
             own = weights[part.block.rows]
             if colors is not self.colors:
-                part.total, part.other = part.raised.sum_colors(colors)
+                part.total, part.other = part.exp_scores.sum_colors(colors)
             np.multiply(part.factor, part.other, out=own)
             return float(own.sum())
 
@@ -133,7 +133,7 @@ class Pairs:
         """As ``ask``: U may be too small for a float, but the rows' shares of it are not."""
         rows, weights = self.rows, self.rows.weights
         logs = [part.log_other(colors) for part in self.parts]
-        top = rows.meet([float(own.max()) for own in logs], max)
+        top = rows.allreduce([float(own.max()) for own in logs], max)
         for part, own in zip(self.parts, logs, strict=True):
             weights[part.block.rows] = np.exp(own - top)
         total = rows.sum(weights)
@@ -149,7 +149,7 @@ class Pairs:
 
         def of_part(part: BlockPairs) -> None:
             own = out[part.block.rows]
-            _write_edges(part.raised.values, part.factor, part.total, part.block.y, own)
+            _write_edges(part.exp_scores.values, part.factor, part.total, part.block.y, own)
 
         self._each(of_part)
         return out

@@ -12,7 +12,7 @@ from steadyboost.boosters.martiboost.program import Layer, Program
 from steadyboost.ensemble.loop import Boosting, Round
 from steadyboost.ensemble.scores import ROUNDING
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree import Stump
@@ -101,7 +101,7 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
     def n_parts(self, t: int) -> int:
         return self.n_outputs() * (t + 1)
 
-    def problems(self, rows: Rows) -> list[Rows]:
+    def subproblems(self, rows: TrainingState) -> list[TrainingState]:
         workers = rows.workers if self.n_outputs() == 1 else rows.workers.alone()
         return [
             Program(rows, bits[rows.y], [self._mass(b.scores, p) for b in rows.blocks], workers)
@@ -110,13 +110,13 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
 
     def _mass(self, scores: np.ndarray, p: int) -> np.ndarray:
         """The columns with the mass of problem p."""
-        n_problems = self.n_outputs()
-        width = scores.shape[1] // n_problems - 1
-        return scores[:, n_problems + p * width :][:, :width]
+        n_subproblems = self.n_outputs()
+        width = scores.shape[1] // n_subproblems - 1
+        return scores[:, n_subproblems + p * width :][:, :width]
 
     def boost(self, run: Boosting, round_: Round) -> bool:
         """A layer of each problem."""
-        programs: list[Any] = run.problems
+        programs: list[Any] = run.subproblems
         n_nodes = round_.t + 1
         votes = np.zeros((len(programs) * n_nodes, len(run.rows)), dtype=np.int32)
 
@@ -124,7 +124,7 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
             own = votes[p * n_nodes : (p + 1) * n_nodes]
             return programs[p].grow(run.learner, self.resample, round_, p * n_nodes, own)
 
-        layers = run.rows.workers.side_by_side(grow, range(len(programs)))
+        layers = run.rows.workers.parallel_map(grow, range(len(programs)))
         run.questions = [
             Question(program.y, layer.weights, 2, SIGNS)
             for program, layer in zip(programs, layers, strict=True)
@@ -142,7 +142,7 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
         """Whether every row is, in every problem, where later layers cannot change its label."""
         if run.rows.n_classes == 1:
             return super().is_done(run)
-        programs: list[Any] = run.problems
+        programs: list[Any] = run.subproblems
         return all(program.is_settled(len(run.stages) + 1) for program in programs)
 
     def stage(self, layers: list[Layer]) -> Stage:
@@ -160,9 +160,9 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
         if not isinstance(stage.answer, Answers):  # one class only
             super().add(scores, stage, votes)
             return
-        n_problems, n_nodes = self.n_outputs(), votes.shape[1] // self.n_outputs()
+        n_subproblems, n_nodes = self.n_outputs(), votes.shape[1] // self.n_outputs()
         routes = checked_routes(stage, votes.shape[1])
-        for p in range(n_problems):
+        for p in range(n_subproblems):
             at = slice(p * n_nodes, (p + 1) * n_nodes)
             push(self._mass(scores, p), routes[at], votes[:, at], scores[:, p])
 

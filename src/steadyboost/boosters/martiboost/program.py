@@ -14,7 +14,7 @@ from steadyboost.boosters.martiboost.mass import (
     weigh_nodes,
 )
 from steadyboost.ensemble.loop import Round
-from steadyboost.ensemble.training_state import Block, Rows
+from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.many import answers_at_once
@@ -36,19 +36,21 @@ class Layer(NamedTuple):
         return sum(answer is not None for answer in self.answers)
 
 
-class Program(Rows):
+class Program(TrainingState):
     """The rows of a problem of two classes, with the mass of each as its scores.
 
     Their weights are class shares, a row's part of the weight of its class: each node balances the
     classes, so that their sizes never matter.
     """
 
-    def __init__(self, rows: Rows, y: np.ndarray, mass: Sequence[np.ndarray], workers: Workers):
+    def __init__(
+        self, rows: TrainingState, y: np.ndarray, mass: Sequence[np.ndarray], workers: Workers
+    ):
         super().__init__(rows.data, y, 2, rows.sample_weight, workers, scores=mass)
         logs = [0.0 if block.base is None else block.base.max() for block in self.blocks]
-        top = self.meet(logs, max)
+        top = self.allreduce(logs, max)
 
-        def begin(block: Block) -> np.ndarray:
+        def begin(block: RowChunk) -> np.ndarray:
             own = self.weights[block.rows]
             own[:] = 1.0 if block.base is None else np.exp(block.base - top)
             block.scores[:, 0] = 1
@@ -60,7 +62,7 @@ class Program(Rows):
     def class_shares(self, n_nodes: int) -> np.ndarray:
         """Share of each class at each node of the layer that has so many, (nodes, 2)."""
 
-        def in_block(block: Block) -> np.ndarray:
+        def in_block(block: RowChunk) -> np.ndarray:
             out = np.zeros((n_nodes, 2))
             add_class_shares(block.scores.T, block.y, self.weights[block.rows], out)
             return out
@@ -107,7 +109,7 @@ class Program(Rows):
         """Weights of the rows at each of the nodes, (nodes, n)."""
         weights = np.empty((len(nodes), len(self)))
 
-        def in_block(block: Block) -> None:
+        def in_block(block: RowChunk) -> None:
             mass, shares, start = block.scores.T, self.weights[block.rows], block.rows.start
             weigh_nodes(mass, block.y, shares, nodes, class_shares, start, weights, average)
 
@@ -117,7 +119,7 @@ class Program(Rows):
     def _mistakes(self, weights: np.ndarray, votes: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         """Weight of each class with a wrong vote at these nodes; zero at others."""
 
-        def in_block(block: Block) -> np.ndarray:
+        def in_block(block: RowChunk) -> np.ndarray:
             out = np.zeros((len(votes), 2))
             add_mistakes(weights, votes, nodes, block.y, block.rows.start, out)
             return out
@@ -131,7 +133,7 @@ class Program(Rows):
 
         Trees answer all of them at once; other learners, and those that draw, one by one.
         """
-        if self.workers.is_spread or not answers_at_once(learner):
+        if self.workers.is_distributed or not answers_at_once(learner):
             return self._ask_each(learner, resample, weights, list(rounds))
         if resample:
             counts = [own.draw_counts(self, w) for own, w in zip(rounds, weights, strict=True)]
@@ -148,5 +150,5 @@ class Program(Rows):
             counts = own.draw_counts(self, question.weights) if resample else None
             return learner.answer(self.data, question, counts, own.seed, alone)
 
-        asked = self.workers.side_by_side(ask, range(len(rounds)))
+        asked = self.workers.parallel_map(ask, range(len(rounds)))
         return [answer for answer, _ in asked], np.array([votes for _, votes in asked])

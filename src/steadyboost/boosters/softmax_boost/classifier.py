@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from steadyboost.boosters.families.binary import SIGNS
-from steadyboost.boosters.families.labelwise import Found, LabelwiseClassifier
+from steadyboost.boosters.families.labelwise import LabelResult, LabelwiseClassifier
 from steadyboost.boosters.softmax_boost.soft_risk import SoftRisk, draw_rows
 from steadyboost.ensemble.costs import check_cost_matrix, check_row_costs
 from steadyboost.ensemble.rounds import Draw, Round
 from steadyboost.ensemble.scores import ROUNDING, sigmoid, softmax
 from steadyboost.ensemble.sklearn_callbacks import with_callbacks
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Learner
 from steadyboost.learners.tree import Tree
 from steadyboost.parameters import Interval, RealNotInt, StrOptions
@@ -159,15 +159,15 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         _need_differences(known if y.ndim == 1 else known[..., None] * [0, 1], "costs")
         return known
 
-    def problems(self, rows: Rows) -> list[Rows]:
+    def subproblems(self, rows: TrainingState) -> list[TrainingState]:
         if rows.costs is not None and rows.costs.shape[1] != self.n_classes_:
             raise ValueError(
                 f"costs has {rows.costs.shape[1]} columns, but rows of positive weight have "
                 f"{self.n_classes_} classes; drop the rows of weight 0 and their classes' columns."
             )
-        return super().problems(rows)
+        return super().subproblems(rows)
 
-    def risks(self, rows: Rows) -> list[SoftRisk]:
+    def risks(self, rows: TrainingState) -> list[SoftRisk]:
         """The risk; where rows have several labels, that of each."""
         if self.multilabel_:
             return [self._label_risk(rows, label) for label in range(self.n_classes_)]
@@ -175,7 +175,7 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
             return [SoftRisk(rows, self.costs_, rows.y)]
         return [SoftRisk(rows, rows.costs, np.arange(len(rows), dtype=np.int32))]
 
-    def _label_risk(self, rows: Rows, label: int) -> SoftRisk:
+    def _label_risk(self, rows: TrainingState, label: int) -> SoftRisk:
         """A yes costs where the row does not have the label, a no where it does."""
         has = np.ascontiguousarray(rows.y[:, label])
         if rows.costs is None:
@@ -185,7 +185,7 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
 
     # Algorithm 2
 
-    def worths(self, rows: Rows, round_: Round) -> np.ndarray:
+    def worths(self, rows: TrainingState, round_: Round) -> np.ndarray:
         """The gradient, or what drawn pairs tell of it: where positive, a label is too expensive.
 
         Targets are the signs of the centred costs, weights their sizes (section 3.3).
@@ -202,12 +202,14 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
             return int(self.n_samples)
         return max(1, round(float(self.n_samples) * n_rows))
 
-    def errors(self, found: list[Found]) -> Any:
+    def errors(self, found: list[LabelResult]) -> Any:
         if not self.multilabel_:
             return super().errors(found)
         return np.array([super(SoftmaxBoostClassifier, self).errors([one]) for one in found])
 
-    def steps(self, rows: Rows, votes: np.ndarray, found: list[Found], error: Any) -> Any:
+    def steps(
+        self, rows: TrainingState, votes: np.ndarray, found: list[LabelResult], error: Any
+    ) -> Any:
         """A step for all labels; where rows have several, each label is a problem of its own."""
         if self.n_samples == "all" and not self.resample and np.all(error >= 0.5 - ROUNDING):
             return None  # the next rounds would ask the same and be told the same
@@ -220,7 +222,7 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         answered = np.array([f.answer is not None for f in found])
         return _plain(self._projection(rows, votes, answered))
 
-    def _projection(self, rows: Rows, votes: np.ndarray, answered: np.ndarray) -> Any:
+    def _projection(self, rows: TrainingState, votes: np.ndarray, answered: np.ndarray) -> Any:
         """<gradient, h> / |h|^2, on all pairs (Theorem 1); a label alone has yes and no."""
         gradient = _side_by_side([risk.gradient() for risk in self.risks(rows)])
         along = gradient * (answered * (2.0 * votes - 1))

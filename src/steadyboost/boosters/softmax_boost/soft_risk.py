@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.ensemble.training_state import Block, Rows
+from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.learners.base import sums_before
 from steadyboost.trees.jit import kernel
 
@@ -64,13 +64,13 @@ def _write_drawn(raised, totals, table, which, means, counts, chances, scale, ou
             drawn += 1
 
 
-def shares_of(rows: Rows) -> np.ndarray:
+def shares_of(rows: TrainingState) -> np.ndarray:
     """p(x): each row's share of the weight."""
     weights = rows.sample_weight
     return np.full(len(rows), 1 / rows.n_all) if weights is None else weights / rows.total_weight
 
 
-def draw_rows(rows: Rows, n_draws: int, rng: np.random.Generator) -> np.ndarray:
+def draw_rows(rows: TrainingState, n_draws: int, rng: np.random.Generator) -> np.ndarray:
     """How often each row is among ``n_draws`` from p(x)."""
     weights, counts = rows.sample_weight, np.empty(len(rows), dtype=np.int64)
     if weights is None:
@@ -104,12 +104,12 @@ class SoftRisk:
     -F of which the rows keep F, in that column.
     """
 
-    rows: Rows
+    rows: TrainingState
     table: np.ndarray
     which: np.ndarray
     label: int | None = None
 
-    def scores(self, block: Block) -> np.ndarray:
+    def scores(self, block: RowChunk) -> np.ndarray:
         """Scores of all labels, or of no and yes to one of them, (labels, n)."""
         if self.label is None:
             return block.scores.T
@@ -130,7 +130,7 @@ class SoftRisk:
             for start in range(0, len(block), size)
         ]
 
-        def fill(span: tuple[Block, np.ndarray, int]) -> None:
+        def fill(span: tuple[RowChunk, np.ndarray, int]) -> None:
             block, scores, start = span
             raised = self.raised(scores, start, min(size, len(block) - start), block.rows.start)
             values = function(raised)

@@ -20,7 +20,7 @@ from steadyboost.boosters.steadyboost.noise_model import TINY, NoiseModel, fit_n
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Boosting, Round
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.many import Answers
 from steadyboost.parameters import Interval, StrOptions
@@ -176,15 +176,15 @@ class SteadyBoostClassifier(BoostingClassifier):
         weights, matrix = self.member_weights_, self.transition_matrix_
         return NoiseModel(weights, self._rate, matrix, self._mixes)
 
-    def tune(self, rows: Rows, learner: Learner) -> None:
+    def tune(self, rows: TrainingState, learner: Learner) -> None:
         """Boosters start from the shares of the classes."""
         share = np.bincount(rows.y, weights=rows.sample_weight, minlength=self.n_classes_)
         logs = np.log(np.maximum(share / share.sum(), TINY))
         self._start = logs[1:] - logs[:1] if self.n_classes_ == 2 else logs
 
-    def problems(self, rows: Rows) -> list[Rows]:
+    def subproblems(self, rows: TrainingState) -> list[TrainingState]:
         self._forget()
-        return super().problems(rows)
+        return super().subproblems(rows)
 
     def _members(self, run: Boosting) -> CrossFit:
         growth = TreeParams(
@@ -200,12 +200,14 @@ class SteadyBoostClassifier(BoostingClassifier):
         return replayed(cross, run)
 
     def boost(self, run: Boosting, round_: Round) -> bool:
-        if run.memo is None:
-            run.memo = self._members(run)
-            run.questions = [Question(run.rows.y, run.memo.mass, self.n_classes_, np.ones(1))]
-        trees = run.memo.grow(round_)
-        run.memo.follow(trees, round_.t)
-        error = run.memo.error()
+        if run.booster_state is None:
+            run.booster_state = self._members(run)
+            run.questions = [
+                Question(run.rows.y, run.booster_state.mass, self.n_classes_, np.ones(1))
+            ]
+        trees = run.booster_state.grow(round_)
+        run.booster_state.update_scores(trees, round_.t)
+        error = run.booster_state.error()
         stage = Stage(as_answers(trees), np.ones(1), 1.0, error, {"round": round_.t})
         firsts = (trees[self._shape.booster(fold).start] for fold in range(self._n_folds))
         n_open = sum(tree is not None for tree in firsts)
@@ -264,7 +266,7 @@ class SteadyBoostClassifier(BoostingClassifier):
             sure = np.ones((len(rows), 1))
             self._judge(rows, sure, sure)
             return
-        members = run.memo
+        members = run.booster_state
         if members is None or members.n_rounds != len(run.stages):
             members = self._members(run)
         unseen, self.leaf_sizes_ = members.unseen_proba(run)
@@ -275,7 +277,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         proba = noise.true_proba(unseen)
         self._judge(rows, proba, noise.by_label(proba, rows.y))
 
-    def _judge(self, rows: Rows, proba: np.ndarray, posterior: np.ndarray) -> None:
+    def _judge(self, rows: TrainingState, proba: np.ndarray, posterior: np.ndarray) -> None:
         """Keep how likely each given label is right, and which one is likeliest.
 
         ``proba`` is the distribution of the true label by the features, ``posterior`` by the

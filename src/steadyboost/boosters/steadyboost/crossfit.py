@@ -17,7 +17,7 @@ from steadyboost.ensemble.loop import Boosting
 from steadyboost.ensemble.rounds import Draw, Round
 from steadyboost.ensemble.scores import softmax
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.many import Answers
 from steadyboost.learners.tree_answer import LeafAnswer
 from steadyboost.trees.data.binned import BinnedRows
@@ -118,8 +118,8 @@ def deal_folds(y: np.ndarray, n_folds: int, seed: int) -> np.ndarray:
 
 
 @dataclass
-class Fold:
-    """A booster, and the rows that it is stopped by."""
+class BoosterFold:
+    """A booster, and its held-out rows for early stopping."""
 
     number: int
     rows: np.ndarray
@@ -136,7 +136,9 @@ class Fold:
 class CrossFit:
     """The members on training rows."""
 
-    def __init__(self, rows: Rows, shape: Shape, base: np.ndarray, sampling: Sampling, seed: int):
+    def __init__(
+        self, rows: TrainingState, shape: Shape, base: np.ndarray, sampling: Sampling, seed: int
+    ):
         self.rows, self.shape, self.base, self.sampling = rows, shape, base, sampling
         weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
         self.mass = weights / weights.mean()
@@ -149,11 +151,11 @@ class CrossFit:
         self.forests = Forests(rows, self.binned, self.features, self.mass, shape.n_classes)
         self.targets = np.eye(shape.n_classes)[rows.y][:, -shape.width :]
 
-    def _fold(self, number: int, of_row: np.ndarray) -> Fold:
+    def _fold(self, number: int, of_row: np.ndarray) -> BoosterFold:
         held = of_row == number
         train = ~held if 0 < held.sum() < len(held) else np.ones(len(held), dtype=bool)
         scores = np.zeros((len(held), self.shape.width), order="F")
-        return Fold(number, np.flatnonzero(train), np.flatnonzero(held), scores)
+        return BoosterFold(number, np.flatnonzero(train), np.flatnonzero(held), scores)
 
     def grow(self, round_: Round) -> tuple[GrownTree | None, ...]:
         """The trees of a round; None for boosters that have been stopped."""
@@ -170,7 +172,7 @@ class CrossFit:
         grown = self.rows.workers.run(grow_member, jobs)
         return tuple(tree for trees in grown for tree in trees)
 
-    def _steps(self, fold: Fold, round_: Round) -> list[GrownTree]:
+    def _steps(self, fold: BoosterFold, round_: Round) -> list[GrownTree]:
         """Newton's steps of a booster, on some rows and features."""
         proba = self.shape.class_proba(fold.scores + self.base)[:, -self.shape.width :]
         mass = self.mass[:, None]
@@ -184,16 +186,16 @@ class CrossFit:
         )
         return [replace(tree, value=self.sampling.learning_rate * tree.value) for tree in trees]
 
-    def follow(self, trees: tuple[GrownTree | None, ...], t: int) -> None:
-        """Bring what the boosters say of rows up to a round."""
+    def update_scores(self, trees: tuple[GrownTree | None, ...], t: int) -> None:
+        """Add the trees of a round to the scores of the boosters."""
 
-        def follow_booster(fold: Fold) -> None:
-            self._follow_fold(fold, trees[self.shape.booster(fold.number)], t)
+        def update_booster(fold: BoosterFold) -> None:
+            self._update_fold(fold, trees[self.shape.booster(fold.number)], t)
 
-        self.rows.workers.run(follow_booster, self.folds)
+        self.rows.workers.run(update_booster, self.folds)
         self.n_rounds = t + 1
 
-    def _follow_fold(self, fold: Fold, trees: tuple[GrownTree | None, ...], t: int) -> None:
+    def _update_fold(self, fold: BoosterFold, trees: tuple[GrownTree | None, ...], t: int) -> None:
         grown = [tree for tree in trees if tree is not None]
         if not grown:
             return
@@ -257,7 +259,7 @@ def _some(items: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarr
 def replayed(cross: CrossFit, run: Boosting) -> CrossFit:
     """Members as they were after the stages of a run."""
     for t, stage in enumerate(run.stages):
-        cross.follow(trees_of(stage), t)
+        cross.update_scores(trees_of(stage), t)
     return cross
 
 

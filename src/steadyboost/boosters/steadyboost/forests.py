@@ -12,7 +12,7 @@ import numpy as np
 
 from steadyboost.boosters.steadyboost.noise_model import some_rows
 from steadyboost.ensemble.rounds import Draw, Round
-from steadyboost.ensemble.training_state import Rows
+from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
 from steadyboost.trees.growth.tree import GrownTree
@@ -28,7 +28,7 @@ MOST_LEAVES = 20_000  # of a tree: more take memory, and rows that many can spar
 class Forests:
     """Random trees of training rows, whose weights are ``mass``."""
 
-    rows: Rows
+    rows: TrainingState
     binned: BinnedRows
     features: np.ndarray
     mass: np.ndarray
@@ -54,7 +54,7 @@ class Forests:
     def unseen(
         self, trees: Sequence[GrownTree], rounds: Sequence[Round]
     ) -> tuple[np.ndarray, float]:
-        """What a forest says of rows that its trees have not seen, and its best leaf size."""
+        """Out-of-bag predictions of a forest, and its best leaf size."""
         some, sizes = some_rows(len(self.mass)), self.least * LEAF_SIZES
         votes = self._votes(trees, rounds, sizes, some)
         best = int(np.argmin([self._brier_score(own, some) for own in votes]))

@@ -10,7 +10,7 @@ from steadyboost.boosters.weightboost.factors import Exponential, Factor, Given,
 from steadyboost.ensemble.loop import Round
 from steadyboost.ensemble.scores import ROUNDING, log_odds
 from steadyboost.ensemble.stages import Stage
-from steadyboost.ensemble.training_state import Block, Rows
+from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.ensemble.tuning import race
 from steadyboost.learners.base import Learner, Question
 from steadyboost.parameters import Interval, StrOptions
@@ -92,7 +92,7 @@ class WeightBoostClassifier(BinaryBoostingClassifier):
         self.power = power
         self.normalize = normalize
 
-    def tune(self, rows: Rows, learner: Learner) -> None:
+    def tune(self, rows: TrainingState, learner: Learner) -> None:
         if self.beta == "auto":
             self.beta_path_ = race(self, rows, learner, "beta_", GRID)
             self.beta_ = self.beta_path_[0]["value"]
@@ -112,18 +112,18 @@ class WeightBoostClassifier(BinaryBoostingClassifier):
         """Eq. (7): exp(-y H) q."""
         return self.factor().log_weights(scores, y)
 
-    def question(self, rows: Rows, round_: Round) -> Question:
+    def question(self, rows: TrainingState, round_: Round) -> Question:
         question = super().question(rows, round_)
         question.extra["normalizer"] = self.normalizer(rows)
         return question
 
-    def normalizer(self, rows: Rows) -> float:
+    def normalizer(self, rows: TrainingState) -> float:
         """C_t: what makes the mean factor over the training rows equal to ``normalize``."""
         if self.normalize is None:
             return 1.0
         factor, weights = self.factor(), rows.sample_weight
 
-        def in_block(block: Block) -> np.ndarray:
+        def in_block(block: RowChunk) -> np.ndarray:
             values = factor.values(block.scores)
             if weights is None:
                 return np.array([values.sum(), len(values)])
@@ -134,7 +134,7 @@ class WeightBoostClassifier(BinaryBoostingClassifier):
         return max(LEAST_NORMALIZER, float(total / (self.normalize * mass)))
 
     def step_on(
-        self, rows: Rows, question: Question, votes: np.ndarray, error: float
+        self, rows: TrainingState, question: Question, votes: np.ndarray, error: float
     ) -> float | None:
         """Eq. (8)."""
         if error >= 0.5 - ROUNDING:

@@ -33,12 +33,12 @@ HEADER = re.compile(
 NUMERIC = frozenset((*TYPES, "float32", "float64"))
 
 
-class Columns:
+class ColumnWriter:
     """Arrays to be written, laid end to end.
 
     Examples
     --------
-    >>> columns = Columns()
+    >>> columns = ColumnWriter()
     >>> columns.put("code", np.eye(2))
     ['float64', 2, 2]
     >>> ColumnReader(columns.joined()).take("code", ["float64", 2, 2])

@@ -11,7 +11,7 @@ import steadyboost
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.files import replacing
 from steadyboost.ensemble.model_io.answers import kind_of
-from steadyboost.ensemble.model_io.archive import NUMERIC, Columns, write_archive
+from steadyboost.ensemble.model_io.archive import NUMERIC, ColumnWriter, write_archive
 from steadyboost.ensemble.model_io.checks import ModelFileError, check_classes, check_stages
 from steadyboost.ensemble.model_io.values import encode, encode_params, exported
 from steadyboost.ensemble.stages import Stage
@@ -36,7 +36,7 @@ def write_model(
     model._validate_params()
     check_classes(model.classes_)
     check_stages(stages, model)
-    columns = Columns()
+    columns = ColumnWriter()
     document = {
         **_head(model),
         **_tables(model, columns),
@@ -90,7 +90,7 @@ def _head(model: BoostingClassifier) -> dict[str, Any]:
     }
 
 
-def _tables(model: BoostingClassifier, columns: Columns) -> dict[str, Any]:
+def _tables(model: BoostingClassifier, columns: ColumnWriter) -> dict[str, Any]:
     names = getattr(model, "feature_names_in_", None)
     return {
         "n_features": int(model.n_features_in_),
@@ -101,7 +101,7 @@ def _tables(model: BoostingClassifier, columns: Columns) -> dict[str, Any]:
     }
 
 
-def _bins(model: BoostingClassifier, columns: Columns) -> dict[str, Any] | None:
+def _bins(model: BoostingClassifier, columns: ColumnWriter) -> dict[str, Any] | None:
     binner = model._binner
     if binner is None:
         return None
@@ -111,7 +111,7 @@ def _bins(model: BoostingClassifier, columns: Columns) -> dict[str, Any] | None:
     }
 
 
-def _stages(stages: Iterable[Stage], columns: Columns) -> list[dict[str, Any]]:
+def _stages(stages: Iterable[Stage], columns: ColumnWriter) -> list[dict[str, Any]]:
     """One record per stage; a code that equals the one before is not repeated."""
     records: list[dict[str, Any]] = []
     code = None
@@ -126,7 +126,7 @@ def _stages(stages: Iterable[Stage], columns: Columns) -> list[dict[str, Any]]:
     return records
 
 
-def _answer(answer: Any, columns: Columns) -> dict[str, Any]:
+def _answer(answer: Any, columns: ColumnWriter) -> dict[str, Any]:
     if isinstance(answer, Answers):
         return {"many": [one and _answer(one, columns) for one in answer.answers]}
     kind = kind_of(answer)
@@ -140,7 +140,7 @@ def _identical(one: np.ndarray, other: np.ndarray) -> bool:
     return one is other or (same_form and one.tobytes() == other.tobytes())
 
 
-def _values(prefix: str, values: Mapping[str, Any], columns: Columns) -> dict[str, Any]:
+def _values(prefix: str, values: Mapping[str, Any], columns: ColumnWriter) -> dict[str, Any]:
     """Values by name, arrays of numbers in columns."""
 
     def place(name: str, value: Any) -> Any:

@@ -31,7 +31,7 @@ GROUPS = ("usual", "ours", "peers", "all")
 
 
 @dataclass(frozen=True)
-class Method:
+class ComparedMethod:
     """A name, and how its estimator is made.
 
     ``package`` is the library that it needs; peers get numbers in place of the user's table.
@@ -51,28 +51,28 @@ class Method:
         return find_spec(self.package) is not None
 
 
-def known_methods() -> dict[str, Method]:
+def known_methods() -> dict[str, ComparedMethod]:
     """All methods by name, ours first, installed or not."""
-    methods = [*_ours(), *(Method(*peer, wants_numbers=True) for peer in peers.PEERS)]
+    methods = [*_ours(), *(ComparedMethod(*peer, wants_numbers=True) for peer in peers.PEERS)]
     return {method.name: method for method in methods}
 
 
-def _ours() -> list[Method]:
+def _ours() -> list[ComparedMethod]:
     names = [name for name in steadyboost.__all__ if name.endswith("Classifier")]
     return [
         _our_method(getattr(steadyboost, name)) for name in names if name != "BoostingClassifier"
     ]
 
 
-def _our_method(cls: type) -> Method:
+def _our_method(cls: type) -> ComparedMethod:
     def build(features: Features, seed: int, n_jobs: int | None) -> Any:
         categories = {"categorical_features": features.categories} if features.categories else {}
         return cls(random_state=seed, n_jobs=n_jobs, **categories)
 
-    return Method(display_name(cls), build)
+    return ComparedMethod(display_name(cls), build)
 
 
-def choose(wanted: Sequence[str] | Mapping[str, Any] | None) -> list[Method]:
+def choose(wanted: Sequence[str] | Mapping[str, Any] | None) -> list[ComparedMethod]:
     """The methods that names, groups of them, or a user's own estimators by name, stand for."""
     if isinstance(wanted, Mapping):
         methods = [_given(name, estimator) for name, estimator in wanted.items()]
@@ -89,15 +89,15 @@ def choose(wanted: Sequence[str] | Mapping[str, Any] | None) -> list[Method]:
     return unique
 
 
-def _given(name: str, estimator: Any) -> Method:
+def _given(name: str, estimator: Any) -> ComparedMethod:
     from sklearn.base import clone
 
     is_ours = type(estimator).__module__.startswith("steadyboost.")
     package = "steadyboost" if is_ours else type(estimator).__module__.split(".")[0]
-    return Method(name, lambda features, seed, n_jobs: clone(estimator), package)
+    return ComparedMethod(name, lambda features, seed, n_jobs: clone(estimator), package)
 
 
-def _meant(name: str, known: dict[str, Method]) -> list[Method]:
+def _meant(name: str, known: dict[str, ComparedMethod]) -> list[ComparedMethod]:
     """A group leaves out what is not installed; a name that is not is an error."""
     if name in GROUPS:
         return [m for m in known.values() if _is_in(m, name) and m.is_installed]
@@ -118,7 +118,7 @@ def _meant(name: str, known: dict[str, Method]) -> list[Method]:
     return [method]
 
 
-def _is_in(method: Method, group: str) -> bool:
+def _is_in(method: ComparedMethod, group: str) -> bool:
     if group == "usual":
         return not method.is_ours or method.name in USUAL
     return group == "all" or method.is_ours == (group == "ours")

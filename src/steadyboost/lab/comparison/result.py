@@ -37,7 +37,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Run:
+class FoldResult:
     """One method on one fold; ``confusion[i, j]`` counts rows of class i that were called j."""
 
     confusion: np.ndarray
@@ -56,7 +56,7 @@ class MethodResult:
 
     name: str
     is_ours: bool
-    runs: list[Run] = field(default_factory=list)
+    runs: list[FoldResult] = field(default_factory=list)
     failure: str = ""
     warnings: set[str] = field(default_factory=set)
 

@@ -11,7 +11,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from steadyboost.ensemble.validation import check_labels
 from steadyboost.lab.comparison.features import Features
-from steadyboost.lab.comparison.methods import Method, choose
+from steadyboost.lab.comparison.methods import ComparedMethod, choose
 from steadyboost.lab.comparison.result import Comparison, MethodResult, Setting
 from steadyboost.lab.comparison.trial import Fold, Job, try_method
 from steadyboost.noise import corrupt
@@ -144,7 +144,9 @@ def _folds(features: Features, codes: np.ndarray, setting: Setting) -> Iterator[
         yield Fold(train, test, labels)
 
 
-def _run_all(methods: list[Method], folds: list[Fold], job: Job, tell: Tell) -> list[MethodResult]:
+def _run_all(
+    methods: list[ComparedMethod], folds: list[Fold], job: Job, tell: Tell
+) -> list[MethodResult]:
     """Fold by fold, so that the time left can be told after the first."""
     results = [MethodResult(method.name, method.is_ours) for method in methods]
     total = len(folds) * len(methods)

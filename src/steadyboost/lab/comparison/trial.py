@@ -11,8 +11,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from steadyboost.lab.comparison.features import Features
-from steadyboost.lab.comparison.methods import Method
-from steadyboost.lab.comparison.result import MethodResult, Run, Setting
+from steadyboost.lab.comparison.methods import ComparedMethod
+from steadyboost.lab.comparison.result import FoldResult, MethodResult, Setting
 
 SMALLEST = np.finfo(float).eps  # a probability of 0 costs as much as this one
 LONGEST = 300  # characters of what a library says
@@ -38,7 +38,7 @@ class Job:
     n_jobs: int | None
 
 
-def try_method(method: Method, result: MethodResult, fold: Fold, job: Job) -> None:
+def try_method(method: ComparedMethod, result: MethodResult, fold: Fold, job: Job) -> None:
     """Add a run to the result, or why there is none; warnings are kept for the reader."""
     with warnings.catch_warnings(record=True) as caught, openmp_limited(job):
         warnings.simplefilter("always")
@@ -60,7 +60,7 @@ def openmp_limited(job: Job) -> Any:
     return threadpool_limits(1 if job.features.n_rows < SMALL else asked, user_api="openmp")
 
 
-def _build(method: Method, job: Job) -> Any:
+def _build(method: ComparedMethod, job: Job) -> Any:
     return method.build(job.features, job.setting.seed, job.n_jobs)
 
 
@@ -77,7 +77,7 @@ def _compile(model: Any, fold: Fold, features: Features) -> None:
             model.fit(features.rows(fold.train, as_numbers=False), fold.labels)
 
 
-def _measure(model: Any, method: Method, fold: Fold, job: Job) -> Run:
+def _measure(model: Any, method: ComparedMethod, fold: Fold, job: Job) -> FoldResult:
     rows = (job.features.rows(rows, method.wants_numbers) for rows in (fold.train, fold.test))
     X, X_test = rows
     # Some libraries want class numbers without holes, and a small class may be in no training row.
@@ -91,7 +91,7 @@ def _measure(model: Any, method: Method, fold: Fold, job: Job) -> Run:
     confusion = np.zeros((k, k), dtype=int)
     np.add.at(confusion, (truth, answers), 1)
     loss = _log_loss(model, X_test, truth, present, k)
-    return Run(confusion, loss, fitted - start, predicted - fitted)
+    return FoldResult(confusion, loss, fitted - start, predicted - fitted)
 
 
 def _log_loss(

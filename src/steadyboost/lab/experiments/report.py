@@ -20,7 +20,7 @@ from steadyboost.lab.experiments.tables import (
 )
 from steadyboost.lab.reports import page
 from steadyboost.lab.reports.page import figure, listing, paragraph
-from steadyboost.lab.reports.tables import Cell, Column, data_table, text
+from steadyboost.lab.reports.tables import Column, TableCell, data_table, text
 
 CLASSES = {"reproduces": "yes", "does not": "no"}
 QUICK = (
@@ -99,11 +99,11 @@ def _table(report: Report) -> str:
     return data_table("t" + _anchor(experiment.name), columns, rows)
 
 
-def _cell(entry: Entry, measure: str, best: bool) -> Cell:
+def _cell(entry: Entry, measure: str, best: bool) -> TableCell:
     words = escape(ours_text(entry, measure))
     ours = f"<b>{words}</b>" if best else words
     printed = f"<small>{escape(entry.printed_text)}</small>" if entry.printed else ""
-    return Cell(ours + printed, entry.ours.mean if entry.ours else "", entry.reason)
+    return TableCell(ours + printed, entry.ours.mean if entry.ours else "", entry.reason)
 
 
 def _claims(verdicts: list[Verdict]) -> str:

@@ -35,7 +35,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Run:
+class DataSplit:
     """What one run trains on, chooses by and is tested on; test labels are always clean."""
 
     train: Rows
@@ -45,7 +45,7 @@ class Run:
 
 def draw(
     data: Mapping[str, Any], protocol: Mapping[str, Any], noise: Mapping[str, Any], repeat: int
-) -> Run:
+) -> DataSplit:
     """The rows of a run; they do not depend on the method, so that methods can be compared."""
     seed = seed_of(data, repeat, "noise")
     if data["set"] in GENERATORS:
@@ -59,7 +59,7 @@ def draw(
     noisy = Problem(X, y)
     first, rest = np.split(np.arange(len(learning)), [len(train)])
     held = Rows(*noisy.take(rest)) if len(rest) else None
-    return Run(Rows(*noisy.take(first)), held, Rows(*problem.take(test)))
+    return DataSplit(Rows(*noisy.take(first)), held, Rows(*problem.take(test)))
 
 
 def split_rows(
@@ -94,14 +94,14 @@ def _folds(
     return np.concatenate(parts), validation, test
 
 
-def _generated(generator: str, rate: float, seed: int) -> Run:
+def _generated(generator: str, rate: float, seed: int) -> DataSplit:
     if generator == "make_madelon_like":
         problem = datasets.make_madelon_like(TEST_ROWS, random_state=seed)
         train = Rows(problem.X_train, problem.y_train)
-        return Run(train, None, Rows(problem.X_test, problem.y_test))
+        return DataSplit(train, None, Rows(problem.X_test, problem.y_test))
     rng = np.random.default_rng(seed)
     train = Rows(*datasets.make_long_servedio(TOY_ROWS, noise=rate, random_state=rng))
-    return Run(train, None, Rows(*datasets.make_long_servedio(TEST_ROWS, random_state=rng)))
+    return DataSplit(train, None, Rows(*datasets.make_long_servedio(TEST_ROWS, random_state=rng)))
 
 
 def hold_out(rows: Rows, seed: int) -> tuple[Rows, Rows]:

@@ -13,7 +13,7 @@ from sklearn.metrics import f1_score
 from steadyboost.ensemble.callbacks import Callback
 from steadyboost.lab.experiments.estimators import build, choices
 from steadyboost.lab.experiments.problems import seed_of
-from steadyboost.lab.experiments.splits import Rows, Run, draw, hold_out
+from steadyboost.lab.experiments.splits import DataSplit, Rows, draw, hold_out
 
 MOST_WARNINGS = 3
 
@@ -58,7 +58,7 @@ def run_cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def choose_and_fit(cell: Mapping[str, Any], run: Run) -> Fitted:
+def choose_and_fit(cell: Mapping[str, Any], run: DataSplit) -> Fitted:
     """The model of the best choice on the validation rows, the first of equals."""
     options = list(choices(cell["method"]))
     if run.validation is None and len(options) > 1:
@@ -112,7 +112,7 @@ def _validated(cell: Mapping[str, Any], model: Any, rows: Rows) -> tuple[float, 
     return float(errors[best]), best + 1
 
 
-def _measured(cell: Mapping[str, Any], fitted: Fitted, run: Run, part: str) -> list[float]:
+def _measured(cell: Mapping[str, Any], fitted: Fitted, run: DataSplit, part: str) -> list[float]:
     """The measure on a part of the rows at the recorded rounds."""
     rows = run.train if part == "train" else run.test
     if cell["measure"] == "f1":

@@ -9,7 +9,7 @@ import numpy as np
 
 from steadyboost.lab.reports.charts import BOTTOM, COLORS, LEFT, RIGHT, TOP, Axis, bar, panel
 from steadyboost.lab.reports.page import facts, figure, html_page, made_by, paragraph
-from steadyboost.lab.reports.tables import Cell, Column, data_table, heat_table, text
+from steadyboost.lab.reports.tables import Column, TableCell, data_table, heat_table, text
 from steadyboost.lab.reports.values import feature_names, values_of
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _suspect_table(audit: LabelAudit, X: Any, rows: np.ndarray, names: list[str]
     return data_table("suspects", columns, lines, step=STEP, search="Search in all columns")
 
 
-def _line(audit: LabelAudit, row: int, rank: int, values: list[str]) -> list[Cell]:
+def _line(audit: LabelAudit, row: int, rank: int, values: list[str]) -> list[TableCell]:
     return [
         text(row),
         text(rank),
@@ -151,7 +151,7 @@ def _by_class(audit: LabelAudit) -> list[str]:
     return ["<h2>By class</h2>", data_table("classes", CLASS_COLUMNS, rows, step=2 * STEP)]
 
 
-def _class_row(label: Any, n: int, wrong: float, like: Counter[Any]) -> list[Cell]:
+def _class_row(label: Any, n: int, wrong: float, like: Counter[Any]) -> list[TableCell]:
     share = 100 * wrong / max(n, 1)
     return [
         text(label),

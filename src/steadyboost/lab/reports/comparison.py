@@ -16,7 +16,7 @@ from steadyboost.lab.reports.page import (
     paragraph,
 )
 from steadyboost.lab.reports.strips import Strip, strips
-from steadyboost.lab.reports.tables import Cell, Column, data_table, heat_table, text
+from steadyboost.lab.reports.tables import Column, TableCell, data_table, heat_table, text
 
 OURS, PEERS = "SteadyBoost", "other library"
 MOST_CLASSES = 40  # that a table of errors by class shows
@@ -81,7 +81,7 @@ def _standings(found: Comparison) -> str:
     return data_table("standings", COLUMNS, rows, search="Search", marked=close)
 
 
-def _row(standing: Standing) -> list[Cell]:
+def _row(standing: Standing) -> list[TableCell]:
     percent, sd = 100 * standing.error, 100 * standing.error_sd
     loss = standing.log_loss
     return [
@@ -98,12 +98,12 @@ def _row(standing: Standing) -> list[Cell]:
     ]
 
 
-def _p_cell(standing: Standing) -> Cell:
+def _p_cell(standing: Standing) -> TableCell:
     if standing.p_value is None:
-        return Cell(badge("best", "yes"), 1.0)
+        return TableCell(badge("best", "yes"), 1.0)
     words = "< 0.001" if standing.p_value < 0.001 else f"{standing.p_value:.3f}"
     close = " " + badge("close", "yes") if standing.is_close else ""
-    return Cell(words.replace("<", "&lt;") + close, standing.p_value)
+    return TableCell(words.replace("<", "&lt;") + close, standing.p_value)
 
 
 def _pictures(found: Comparison) -> str:

@@ -24,7 +24,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """HTML to show, and what to sort and filter by where that is not the text itself."""
 
     html: str
@@ -32,15 +32,15 @@ class Cell:
     hint: str = ""
 
 
-def text(words: Any, value: Any = None) -> Cell:
+def text(words: Any, value: Any = None) -> TableCell:
     """A cell of plain text; None is shown as nothing."""
-    return Cell("" if words is None else escape(str(words)), value)
+    return TableCell("" if words is None else escape(str(words)), value)
 
 
 def data_table(
     id_: str,
     columns: Sequence[Column],
-    rows: Iterable[Sequence[Cell]],
+    rows: Iterable[Sequence[TableCell]],
     *,
     step: int = 0,
     search: str = "",
@@ -54,7 +54,7 @@ def data_table(
         Its name in the page.
     columns : sequence of Column
         The first is the heading of each row.
-    rows : iterable of sequences of Cell
+    rows : iterable of sequences of TableCell
         As wide as ``columns``.
     step : int
         Rows to show at first and with each click, 0 for all.
@@ -80,13 +80,13 @@ def _heading(column: Column) -> str:
     return f'<th scope="col"{kind}{hint}{first}>{words}</th>'
 
 
-def _row(cells: Sequence[Cell], columns: Sequence[Column], is_marked: bool) -> str:
+def _row(cells: Sequence[TableCell], columns: Sequence[Column], is_marked: bool) -> str:
     pairs = zip(cells, columns, strict=True)
     inside = "".join(_cell(cell, c, "td" if k else "th") for k, (cell, c) in enumerate(pairs))
     return f"<tr{' class=marked' if is_marked else ''}>{inside}</tr>"
 
 
-def _cell(cell: Cell, column: Column, tag: str) -> str:
+def _cell(cell: TableCell, column: Column, tag: str) -> str:
     kind = ' class="number"' if column.is_number else ""
     scope = ' scope="row"' if tag == "th" else ""
     value = "" if cell.value is None else f' data-value="{escape(str(cell.value))}"'

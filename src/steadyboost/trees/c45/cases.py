@@ -29,7 +29,7 @@ TIE = 1e-10
 MISSING = -1
 
 
-class Data(NamedTuple):
+class DenseData(NamedTuple):
     """What a tree is grown from.
 
     Attributes
@@ -50,7 +50,7 @@ class Data(NamedTuple):
     n_classes: int
 
 
-AnyData = Data | SparseData  # kernels tell them apart by their length when they are compiled
+AnyData = DenseData | SparseData  # kernels tell them apart by their length when they are compiled
 
 
 class Branches(NamedTuple):

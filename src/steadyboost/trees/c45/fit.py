@@ -1,7 +1,7 @@
 """C4.5, release 8, for weighted cases.
 
-The parts: `c45_cases` (cases and nodes), `c45_split` (the choice of a test), `c45_grow`,
-`c45_prune` and `c45_tree` (prediction and printing). This module puts them together.
+The parts: `cases` (cases and nodes), `split` (the choice of a test), `grow`,
+`prune` and `tree` (prediction and printing). This module puts them together.
 
 Where this differs from Quinlan's program: arithmetic is in double precision; two values of a
 continuous attribute are different if they are not equal (the program wants a gap of 1e-5, which
@@ -21,7 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steadyboost.trees.c45.cases import AnyData, Data
+from steadyboost.trees.c45.cases import AnyData, DenseData
 from steadyboost.trees.c45.grow import grow
 from steadyboost.trees.c45.prune import prune as prune_nodes
 from steadyboost.trees.c45.sparse_cases import SparseCases
@@ -115,7 +115,7 @@ def grow_c45(
     """
     row_weights = np.array(weights, np.float64)
     facts = (np.array(n_values, np.int64), np.array(y, np.int64), int(n_classes))
-    data = X.data(*facts) if isinstance(X, SparseCases) else Data(columns_of(X), *facts)
+    data = X.data(*facts) if isinstance(X, SparseCases) else DenseData(columns_of(X), *facts)
     _check(data, row_weights, min_cases, confidence)
     order = _checked_order(data, order)
     many = MANY_VALUES * row_weights.sum()
@@ -143,7 +143,7 @@ def _check(data: AnyData, weights: NDArray, min_cases: float, confidence: float)
 
 def _shape_of(data: AnyData) -> tuple[int, int]:
     """Return the number of attributes and of rows."""
-    if isinstance(data, Data):
+    if isinstance(data, DenseData):
         return data.columns.shape
     if data.n_values.any():
         raise ValueError("the attributes of SparseCases are continuous: n_values must be 0")
@@ -152,7 +152,7 @@ def _shape_of(data: AnyData) -> tuple[int, int]:
 
 def _checked_order(data: AnyData, order: NDArray[np.int32] | None) -> NDArray[np.int32]:
     """Return the order of the rows, made now or of the right shape and kind."""
-    if not isinstance(data, Data):
+    if not isinstance(data, DenseData):
         return np.empty((0, data.labels.size), np.int32)  # its entries are in order
     if order is None:
         return presort(data.columns.T, data.n_values)

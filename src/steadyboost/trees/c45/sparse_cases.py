@@ -13,7 +13,7 @@ from steadyboost.trees.jit import kernel
 
 
 class SparseData(NamedTuple):
-    """What a tree is grown from, in place of `c45_cases.Data`.
+    """What a tree is grown from, in place of `DenseData`.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class SparseData(NamedTuple):
     column : float64 array (n_rows,)
         Scratch: values of the attribute at hand.
     n_values, labels, n_classes
-        As in `c45_cases.Data`; there are no discrete attributes.
+        As in `DenseData`; there are no discrete attributes.
     """
 
     starts: np.ndarray

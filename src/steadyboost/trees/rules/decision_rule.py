@@ -70,7 +70,7 @@ class Evidence:
 
 
 @dataclass(frozen=True)
-class Condition:
+class RuleCondition:
     """A test of a rule: the bins that pass, and by how much it lowered the potential."""
 
     feature: int
@@ -78,7 +78,7 @@ class Condition:
     gain: float
 
     @classmethod
-    def of(cls, binned: BinnedRows, found: np.ndarray, gain: float) -> "Condition":
+    def of(cls, binned: BinnedRows, found: np.ndarray, gain: float) -> "RuleCondition":
         feature, bin_, kind = found.tolist()
         n_bins = int(binned.n_bins[feature])
         ranges = {
@@ -96,19 +96,19 @@ class Condition:
         return rows[:n], rows[n:]
 
 
-def add_tests(evidence: Evidence, rows: np.ndarray, max_tests: int | None) -> list[Condition]:
+def add_tests(evidence: Evidence, rows: np.ndarray, max_tests: int | None) -> list[RuleCondition]:
     """Add the test that lowers the potential most, until none does or the inside is pure."""
     paired, layout = evidence.paired, evidence.binned.layout
     total = evidence.total(rows)
     inside, potential = total, potential_of(total, paired)
-    tests: list[Condition] = []
+    tests: list[RuleCondition] = []
     hist = evidence.histogram(rows)
     while potential_of(inside, paired) > TOLERANCE and len(tests) != max_tests:
         found, kept = np.empty(3, dtype=np.int64), np.empty_like(total)
         lowest = best_next_test(hist, layout, inside, total, paired, found, kept)
         if lowest >= potential - TOLERANCE:
             break
-        tests.append(Condition.of(evidence.binned, found, potential - lowest))
+        tests.append(RuleCondition.of(evidence.binned, found, potential - lowest))
         rows, failed = tests[-1].part(evidence.binned, rows)
         hist = _narrowed(hist, evidence, rows, failed)
         inside, potential = kept, lowest
@@ -126,7 +126,7 @@ def _narrowed(
 
 
 def totals_inside(
-    evidence: Evidence, tests: Sequence[Condition], rows: np.ndarray
+    evidence: Evidence, tests: Sequence[RuleCondition], rows: np.ndarray
 ) -> list[np.ndarray]:
     """Sums of the rows that pass the first 0, 1, 2 ... tests."""
     totals = [evidence.total(rows)]
@@ -156,7 +156,7 @@ def count_kept(learnt: Sequence[np.ndarray], held: Sequence[np.ndarray], paired:
     return worths.index(max(worths))
 
 
-def write_rule(tests: Sequence[Condition], inside: Sequence[np.ndarray]) -> GrownTree:
+def write_rule(tests: Sequence[RuleCondition], inside: Sequence[np.ndarray]) -> GrownTree:
     """A rule as a chain: test j is node 2j, with a leaf for those who fail it on its right.
 
     All these leaves have the sums of all rows outside, and so the same answer.

@@ -19,13 +19,13 @@ from steadyboost.boosters.dmcboost.margin_scan import (
     list_cuts,
     search_cuts,
     set_lines,
-    shortfall_room,
+    shortfall_width,
     sum_shortfalls,
     sum_shortfalls_of,
 )
 from steadyboost.boosters.dmcboost.margin_search import FIRST_PART, bottom_mean, seek
-from steadyboost.boosters.dmcboost.search_tree import Found, Leaf
-from steadyboost.boosters.dmcboost.standing import Sample, Standing
+from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
+from steadyboost.boosters.dmcboost.search_tree import Leaf, LineSearchSplit
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.splits.bitset import BITSET_WORDS
@@ -50,14 +50,16 @@ NO_CUTS = (
 )
 
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
-Rows = tuple[np.ndarray, np.ndarray, tuple[np.ndarray, ...]]  # scores, labels, standing
+RowArrays = tuple[
+    np.ndarray, np.ndarray, tuple[np.ndarray, ...]
+]  # scores, labels, scores of rivals
 Probe = tuple[float, float]  # a step, and the largest numerator at the bottom there
 
 
 class LabelledRows:
     """Rows with the labels that a tree has given them so far, and the problem of the best step."""
 
-    def __init__(self, sample: Sample, of: Rows, limits: tuple[float, float, float]):
+    def __init__(self, sample: SearchSample, of: RowArrays, limits: tuple[float, float, float]):
         self.sample, self.of, self.weights = sample, of, sample.weights
         self.mass, self.scale, width = limits
         self.problem = self.mass, self.scale, self.scale, width
@@ -73,9 +75,9 @@ class LabelledRows:
         rows = np.arange(0, len(self.weights), stride)
         sample = self.sample.take(rows, self.weights[rows], self.sample.whole[rows])
         share = self.mass * float(sample.weights.sum() / self.weights.sum())
-        standing = tuple(array[rows] for array in self.of[2])
+        rival_scores = tuple(array[rows] for array in self.of[2])
         return LabelledRows(
-            sample, (self.of[0][rows], sample.y, standing), (share, self.scale, width)
+            sample, (self.of[0][rows], sample.y, rival_scores), (share, self.scale, width)
         )
 
     @cached_property
@@ -111,7 +113,7 @@ def _table(binned: BinnedRows, cuts: np.ndarray, sets: np.ndarray) -> tuple[np.n
     return packed, places[at], sets, cuts[:, 1:3].astype(np.int64)
 
 
-class MarginJudge:
+class MarginSplitScorer:
     """The mean of the smallest margins after the best step; ``width`` ends its bisection.
 
     ``step`` is one to begin with, if there is any.
@@ -119,15 +121,15 @@ class MarginJudge:
 
     def __init__(
         self,
-        sample: Sample,
-        standing: Standing,
+        sample: SearchSample,
+        margin_state: MarginState,
         scale: float,
         bottom: float,
         width: float,
         step: float = 0.0,
     ):
         self.sample, self.step = sample, step
-        of = standing.scores, sample.y, standing.arrays
+        of = margin_state.scores, sample.y, margin_state.arrays
         self.all = self.some = LabelledRows(sample, of, (bottom, scale, width))
         n = len(sample.y)
         self.stride_bits = (n // SOME).bit_length() - 1 if n >= MANY else 0
@@ -143,14 +145,14 @@ class MarginJudge:
             return rows
         return rows[(rows & ((1 << self.stride_bits) - 1)) == 0] >> self.stride_bits
 
-    def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
+    def apply(self, found: LineSearchSplit, parent: Leaf, leaves: Sequence[Leaf]) -> None:
         def give_label(leaf: Leaf) -> None:
             set_lines(self.some.of, self._of_some(leaf.rows), leaf.label, self.some.lines)
 
         self.sample.run(give_label, [leaf for leaf in leaves if leaf.label != parent.label])
         self.step = found.step
 
-    def search(self, leaf: Leaf, leaves: Sequence[Leaf]) -> Found | None:
+    def search(self, leaf: Leaf, leaves: Sequence[Leaf]) -> LineSearchSplit | None:
         probes = [(step, self.some.threshold(step)) for step in self._first_steps(leaf)]
         rated: dict[tuple[float, ...], Rated] = {}
         rows = self._of_some(leaf.rows)
@@ -167,7 +169,7 @@ class MarginJudge:
         chosen = self._best_of_all(leaf, leaves, found[:FEW]) if self.stride_bits else found[0]
         labels = int(chosen.cut[1]), int(chosen.cut[2])
         feature, step = int(chosen.cut[0]), chosen.probe[0]
-        return Found(chosen.order[:2], feature, chosen.left_bitset, labels, step)
+        return LineSearchSplit(chosen.order[:2], feature, chosen.left_bitset, labels, step)
 
     def _first_steps(self, leaf: Leaf) -> list[float]:
         """That of the last split, and others where there are few rows, or none has a label yet."""
@@ -200,7 +202,7 @@ class MarginJudge:
             rated[names[at]] = Rated(place, cuts[at], sets[at], (step, threshold), margin)
 
     def _best_of_all(self, leaf: Leaf, leaves: Sequence[Leaf], few: list[Rated]) -> Rated:
-        """The best of a few cuts, by what all rows say at the probe of each."""
+        """The best of a few cuts, each evaluated on all rows at its own probe."""
         own, probes = self.all, np.array([one.probe for one in few])
         both = np.stack([one.cut for one in few]), np.stack([one.left_bitset for one in few])
         table = _table(self.sample.binned, *both)
@@ -245,13 +247,13 @@ class MarginJudge:
     def _cuts_of_group(
         self, rows: np.ndarray, probe: Probe, features: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        sample, own, room = self.sample, self.all, shortfall_room(self.sample.n_classes)
+        sample, own, width = self.sample, self.all, shortfall_width(self.sample.n_classes)
         of = own.of, own.weights, sample.whole
         sums = sample.sum_stretches(
             lambda read, some: sum_shortfalls(read, *of, some, probe),
-            sample.columns(features), rows, room + sample.n_classes,
+            sample.columns(features), rows, width + sample.n_classes,
         )  # fmt: skip
-        mass = sums[:, room:].astype(np.int64)
+        mass = sums[:, width:].astype(np.int64)
         n = 2 * len(sums) * self.n_labels**2
         cuts, sets = np.empty((n, 6)), np.zeros((n, BITSET_WORDS), np.uint32)
         n = list_cuts(features, sample.binned.layout, sums, mass, self.n_labels, cuts, sets)

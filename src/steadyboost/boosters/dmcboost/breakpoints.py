@@ -1,19 +1,22 @@
-"""Where votes turn rows, and what rows lose: what the search by training error starts from."""
+"""Breakpoints of the training error, and exponential losses: the input of the search in phase I.
+
+A breakpoint is the step at which a vote changes whether a row is classified correctly.
+"""
 
 import numpy as np
 
 from steadyboost.boosters.dmcboost.linesearch import NEVER, breakpoint_of
-from steadyboost.boosters.dmcboost.standing import Sample, Standing
+from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
 from steadyboost.trees.jit import kernel
 
-DRAWERS = 4096  # for edges, so that a point is compared with few of them
-BLOCK = 4096  # rows whose losses stay in the cache
+DRAWERS = 4096  # equal-width buckets over the edges, so that a point is compared with few of them
+BLOCK = 4096  # rows whose losses fit into the cache
 
 
 @kernel
-def all_breakpoints(scores, y, standing, rows, out):
+def all_breakpoints(scores, y, rival_scores, rows, out):
     """Breakpoints of the listed rows for every vote; how many there are."""
-    own, first, second, best = standing
+    own, first, second, best = rival_scores
     n = 0
     for i in rows:
         for c in range(scores.shape[1]):
@@ -59,14 +62,14 @@ def _position(point, edges, drawers):
 
 
 @kernel
-def find_positions(scores, y, standing, edges, width, start, positions):
+def find_positions(scores, y, rival_scores, edges, width, start, positions):
     """For each label and row, the first interval in which a vote has turned the row.
 
     Interval j begins at the (j - 1)-th of the edges; ``len(edges) + 1`` stands for beyond, and the
     next number for rows that stay wrong. ``start`` is the number of the first row. A row that is
     wrong by two labels is not turned but by its own.
     """
-    own, first, second, best = standing
+    own, first, second, best = rival_scores
     drawers, never = _file_edges(edges), np.uint64(len(edges) + 2)
     for i in range(len(y)):
         row, out = np.uint64(i), np.uint64(start + i)
@@ -106,25 +109,27 @@ def weigh_others(values, y, weights, total):
         total[i] = added
 
 
-def exponential_losses(sample: Sample, standing: Standing) -> tuple[np.ndarray, np.ndarray]:
+def exponential_losses(
+    sample: SearchSample, margin_state: MarginState
+) -> tuple[np.ndarray, np.ndarray]:
     """``w exp(a(l) - a(y))`` of each wrong label and 0 for the own one, and its sum over labels.
 
     Both are multiplied by a factor that keeps them in range.
     """
-    own, y, weights = standing.arrays[0], sample.y, sample.weights
-    shape, space = standing.scores.shape, standing.space
-    other = space.array("losses", shape[0] * shape[1], float).reshape(shape)
+    own, y, weights = margin_state.arrays[0], sample.y, sample.weights
+    shape, scratch = margin_state.scores.shape, margin_state.scratch
+    other = scratch.array("losses", shape[0] * shape[1], float).reshape(shape)
     total = np.empty(len(y))
-    shift = -standing.gaps.min()
+    shift = -margin_state.margins.min()
 
     def raise_part(part: slice) -> None:
         for start in range(part.start, part.stop, BLOCK):
             at = slice(start, min(start + BLOCK, part.stop))
             block = other[at]
             spread_own(own[at], shift, block)
-            np.subtract(standing.scores[at], block, out=block)
+            np.subtract(margin_state.scores[at], block, out=block)
             np.exp(block, out=block)
             weigh_others(block, y[at], weights[at], total[at])
 
-    sample.run(raise_part, standing.parts)
+    sample.run(raise_part, margin_state.parts)
     return other, total

@@ -1,4 +1,4 @@
-"""Scores that wait: those of own labels follow each round, the others when they are asked for."""
+"""Pending updates: weights are updated in place, scores only when they are read."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,9 @@ from sklearn.datasets import load_wine
 
 from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.callbacks import Callback
-from steadyboost.ensemble import training_state as module
+from steadyboost.ensemble import weighting as module
 from steadyboost.ensemble.scores import add_votes, multiply_weights, own_score
+from steadyboost.ensemble.weighting import MultiplicativeWeighting, Weighting
 
 X, Y = load_wine(return_X_y=True)
 X = X + np.random.default_rng(0).normal(0, X.std(axis=0), X.shape)  # so that rounds go on
@@ -58,17 +59,24 @@ def test_going_on_is_as_if_uninterrupted():
 
 
 class Margins(SAMMEClassifier):
-    """Weights that look at all scores: those of its parent's mark must not be taken for its own."""
+    """Weights that depend on all scores, and so not the weighting of its parent."""
+
+    weighting = Weighting
 
     def log_weights(self, scores, y):
         assert scores.shape[1] == 3
         return scores.sum(axis=1) / 2 - own_score(scores, y)
 
 
-def test_a_heir_with_other_weights_sees_all_scores():
-    assert SAMMEClassifier.weighs_own()
-    assert not Margins.weighs_own()
+def test_a_subclass_with_other_weights_sees_all_scores():
+    assert SAMMEClassifier.weighting is MultiplicativeWeighting
     Margins(estimator=Tree(max_depth=2), n_estimators=5, random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize("hook", MultiplicativeWeighting.assumes)
+def test_a_subclass_that_changes_what_a_weighting_assumes_must_name_its_own(hook):
+    with pytest.raises(TypeError, match=f"Other overrides {hook}.*set its class attribute"):
+        type("Other", (SAMMEClassifier,), {hook: getattr(SAMMEClassifier, hook)})
 
 
 def test_weights_are_multiplied_by_one_of_two_factors():
@@ -115,7 +123,7 @@ class Wholes(Callback):
         self.seen = []
 
     def on_round(self, run):
-        self.seen.append(run.rows.whole)
+        self.seen.append(run.rows.weighting.fixed_point_scale)
         return False
 
 

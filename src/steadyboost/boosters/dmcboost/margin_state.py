@@ -1,11 +1,11 @@
-"""How each row stands: its own score against the best two others."""
+"""The margin state: the score of each row's label against the best two other labels."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steadyboost.boosters.dmcboost.linesearch import rivals, stand
+from steadyboost.boosters.dmcboost.linesearch import find_rivals, rivals
 from steadyboost.boosters.dmcboost.margin_search import bottom_threshold
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.data.bundling import NO_BUNDLES, FeatureBundles, pays, unbundle
@@ -20,16 +20,16 @@ from steadyboost.trees.histograms.row_statistics import (
 )
 from steadyboost.trees.jit import kernel
 
-GROUP_CELLS = 2**23  # of histograms that are made at a time
-SOME = 2**14  # rows that tell about where the bottom ends
-STRETCHES = 8  # of many rows, whose sums are added up
+GROUP_CELLS = 2**23  # histogram cells that are computed at a time
+SOME = 2**14  # size of the subsample that brackets the end of the bottom
+STRETCHES = 8  # chunks of large data, whose partial sums are added
 
-Edge = tuple[float, float]  # the bottom's largest numerator, and the share of its rows in it
-Columns = tuple[np.ndarray, ...]  # packed bins, places in them, where the bins of each begin
+Edge = tuple[float, float]  # the largest margin of the bottom, and the share of tied rows in it
+ColumnArrays = tuple[np.ndarray, ...]  # packed bins, places in them, where the bins of each begin
 
 
 @dataclass(frozen=True)
-class Sample:
+class SearchSample:
     """Binned rows with their labels and weights; integer weights make equal errors tie."""
 
     binned: BinnedRows
@@ -40,7 +40,7 @@ class Sample:
     n_threads: int = 1
     run: Run = one_by_one
 
-    def take(self, rows: np.ndarray, weights: np.ndarray, whole: np.ndarray) -> "Sample":
+    def take(self, rows: np.ndarray, weights: np.ndarray, whole: np.ndarray) -> "SearchSample":
         """Some of the rows, ascending, with weights of their own."""
         binned, y = self.binned.take(rows), self.y[rows]
         return replace(self, binned=binned, y=y, weights=weights, whole=whole)
@@ -55,15 +55,15 @@ class Sample:
         """Of two parts, as a share of all rows; rounded, so that equal splits tie."""
         return -round(purity / float(self.whole.sum()), 12)
 
-    def columns(self, features: np.ndarray) -> Columns:
+    def columns(self, features: np.ndarray) -> ColumnArrays:
         """The bins of neighbouring features, of all rows."""
         packed, places, layout, _ = self.binned.group(features)
         offsets = layout[0][places[0] : places[-1] + 2]
         return packed, places, offsets - offsets[0]
 
     def bundled(
-        self, single: Columns, n_rows: int, n_channels: int
-    ) -> tuple[Columns, FeatureBundles]:
+        self, single: ColumnArrays, n_rows: int, n_channels: int
+    ) -> tuple[ColumnArrays, FeatureBundles]:
         """What to add up: bundles of several of the single columns, where that pays."""
         packed, columns, starts, members = bundles = self.binned.bundles(self.n_classes)
         saved, n_cells = len(single[1]) - len(columns), int(starts[-1]) * n_channels
@@ -77,8 +77,8 @@ class Sample:
 
     def sum_stretches(
         self,
-        add_up: Callable[[Columns, np.ndarray], np.ndarray],
-        single: Columns,
+        add_up: Callable[[ColumnArrays, np.ndarray], np.ndarray],
+        single: ColumnArrays,
         rows: np.ndarray,
         n_channels: int,
     ) -> np.ndarray:
@@ -101,40 +101,42 @@ class Sample:
         return [group for group in groups if len(group)]
 
 
-class Standing:
-    """Scores as they stand, and each row's own against the best of the others."""
+class MarginState:
+    """Current scores, the best two rivals of each row's label, and the margins (not normalised)."""
 
-    def __init__(self, sample: Sample, scores: np.ndarray):
+    def __init__(self, sample: SearchSample, scores: np.ndarray):
         self.scores = scores
         n = len(scores)
         self.arrays = (*(np.empty(n) for _ in range(3)), np.empty(n, dtype=np.int64))
         self.sample, self.parts = sample, parts(n, sample.n_parts)
-        sample.run(lambda at: stand(scores[at], sample.y[at], *self.at(at)), self.parts)
-        self.gaps = self.arrays[0] - self.arrays[1]  # numerators of the margins
-        self.space = ScratchArrays()
+        sample.run(lambda at: find_rivals(scores[at], sample.y[at], *self.at(at)), self.parts)
+        self.margins = self.arrays[0] - self.arrays[1]  # not divided by the total step
+        self.scratch = ScratchArrays()
 
     def at(self, rows: slice) -> tuple[np.ndarray, ...]:
         return tuple(array[rows] for array in self.arrays)
 
     def move(self, votes: np.ndarray, step: float) -> None:
-        """Add a step to the scores of the named labels."""
+        """Add a step to the scores of the voted labels, and update the margins in place."""
         y = self.sample.y
         self.sample.run(
-            lambda at: _move(self.scores[at], y[at], votes[at], step, self.at(at), self.gaps[at]),
+            lambda at: _move(
+                self.scores[at], y[at], votes[at], step, self.at(at), self.margins[at]
+            ),
             self.parts,
         )
 
     def _near_floor(self, mass: float) -> tuple[float, float]:
-        """Two values between which the bottom's largest numerator probably is, by some rows."""
-        weights, every = self.sample.weights, len(self.gaps) // SOME
+        """Likely bounds of the largest margin of the bottom, estimated on a subsample."""
+        weights, every = self.sample.weights, len(self.margins) // SOME
         if every < 2:
             return -np.inf, np.inf
-        some, own = self.gaps[::every], weights[::every]
+        some, own = self.margins[::every], weights[::every]
         share = mass * float(own.sum() / weights.sum())
         return floor_of(some, own, 0.95 * share), floor_of(some, own, 1.05 * share)
 
     def bottom(self, mass: float) -> tuple[int, Edge, float]:
-        """Integer weight of the rows that are right; where the bottom ends, and its sum."""
+        """Integer weight of correctly classified rows; where the bottom ends, and its sum."""
         return self._bottom(mass, *self._near_floor(mass))
 
     def _bottom(self, mass: float, low: float, high: float) -> tuple[int, Edge, float]:
@@ -142,10 +144,10 @@ class Standing:
 
         def sort_out(at: slice) -> tuple:
             near = np.empty(at.stop - at.start + 1), np.empty(at.stop - at.start + 1)
-            *sums, m = _sort_out(self.gaps[at], weights[at], whole[at], low, high, *near)
+            *sums, m = _sort_out(self.margins[at], weights[at], whole[at], low, high, *near)
             return *sums, near[0][:m], near[1][:m]
 
-        found = self.sample.run(sort_out, self.sample.stretches(len(self.gaps)))
+        found = self.sample.run(sort_out, self.sample.stretches(len(self.margins)))
         right, below, total = (sum(own[k] for own in found) for k in range(3))
         values, masses = (np.concatenate([own[k] for own in found]) for k in (3, 4))
         if low > -np.inf and not below < mass <= below + masses.sum():
@@ -155,13 +157,13 @@ class Standing:
 
 
 @kernel
-def bottom_edges(scores, y, standing, rows, shares, whole, out):
+def bottom_edges(scores, y, rival_scores, rows, shares, whole, out):
     """What naming each label is worth in the listed rows; the last column is the rows' mass.
 
     The own label is worth a row's share, and each of its best rivals costs as much; in fixed point,
     where 2**60 stands for ``whole``.
     """
-    first = standing[1]
+    first = rival_scores[1]
     n_classes = scores.shape[1]
     lift, factor = factors(whole)
     for j in range(len(rows)):
@@ -173,9 +175,9 @@ def bottom_edges(scores, y, standing, rows, shares, whole, out):
 
 
 @kernel
-def _move(scores, y, votes, step, standing, gaps):
-    """Add a step to the scores of the named labels; only what follows from them changes."""
-    own, first, second, best = standing
+def _move(scores, y, votes, step, rival_scores, margins):
+    """Add a step to the scores of the voted labels, and update rivals and margins in place."""
+    own, first, second, best = rival_scores
     for i in range(len(y)):
         row, vote = np.uint64(i), np.int64(votes[i])
         before = scores[row, np.uint64(vote)]
@@ -194,24 +196,25 @@ def _move(scores, y, votes, step, standing, gaps):
             first[row], second[row] = value, first[row]
         elif value > second[row]:
             second[row] = value
-        gaps[row] = own[row] - first[row]
+        margins[row] = own[row] - first[row]
 
 
 @kernel
-def _sort_out(gaps, weights, whole, low, high, values, masses):
-    """(Integer weight of rows that are right; mass and sum of gaps below ``low``; rows up to high).
+def _sort_out(margins, weights, whole, low, high, values, masses):
+    """Split rows by margin: below ``low``, from ``low`` to ``high``, above.
 
-    The gaps and weights of the latter are written.
+    Returns the integer weight of correctly classified rows, the mass and sum of margins below
+    ``low``, and the number of rows in between, whose margins and weights are written.
     """
     right, mass, total, m = np.int64(0), 0.0, 0.0, 0
-    for i in range(len(gaps)):
-        gap, weight = gaps[i], weights[i]
-        right += whole[i] if gap > 0 else 0
-        below = weight if gap < low else 0.0
+    for i in range(len(margins)):
+        margin, weight = margins[i], weights[i]
+        right += whole[i] if margin > 0 else 0
+        below = weight if margin < low else 0.0
         mass += below
-        total += below * gap
-        values[m], masses[m] = gap, weight
-        m += low <= gap <= high
+        total += below * margin
+        values[m], masses[m] = margin, weight
+        m += low <= margin <= high
     return right, mass, total, m
 
 
@@ -229,22 +232,22 @@ def bottom_of(values, masses, mass):
     return (floor, min(1.0, left / tied)), total + left * floor
 
 
-def floor_of(gaps: np.ndarray, weights: np.ndarray, mass: float) -> float:
-    """The largest numerator at the bottom."""
-    return float(bottom_threshold(gaps.copy(), weights.copy(), len(gaps), mass))
+def floor_of(margins: np.ndarray, weights: np.ndarray, mass: float) -> float:
+    """The largest margin of the bottom."""
+    return float(bottom_threshold(margins.copy(), weights.copy(), len(margins), mass))
 
 
 def bottom_shares(
-    gaps: np.ndarray, weights: np.ndarray, edge: Edge, run: Run = one_by_one
+    margins: np.ndarray, weights: np.ndarray, edge: Edge, run: Run = one_by_one
 ) -> np.ndarray:
     """How much of each row's weight is at the bottom; rows that tie share the last places."""
-    spans, out = parts(len(gaps), -(-len(gaps) // STRETCH)), np.empty(len(gaps))
-    run(lambda at: _share(gaps[at], weights[at], *edge, out[at]), spans)
+    spans, out = parts(len(margins), -(-len(margins) // STRETCH)), np.empty(len(margins))
+    run(lambda at: _share(margins[at], weights[at], *edge, out[at]), spans)
     return out
 
 
 @kernel
-def _share(gaps, weights, floor, part, out):
-    for i in range(len(gaps)):
+def _share(margins, weights, floor, part, out):
+    for i in range(len(margins)):
         own = weights[i]
-        out[i] = own if gaps[i] < floor else (part * own if gaps[i] == floor else 0.0)
+        out[i] = own if margins[i] < floor else (part * own if margins[i] == floor else 0.0)

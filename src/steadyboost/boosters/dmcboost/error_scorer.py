@@ -4,21 +4,21 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from steadyboost.boosters.dmcboost.error_search import best_label, search_features
-from steadyboost.boosters.dmcboost.error_sums import add_sides, sum_sides, sum_tallies, sum_turns
-from steadyboost.boosters.dmcboost.linesearch import merge_points, merging_width
-from steadyboost.boosters.dmcboost.search_tree import Found, Leaf
-from steadyboost.boosters.dmcboost.standing import Sample, Standing
-from steadyboost.boosters.dmcboost.turning import (
+from steadyboost.boosters.dmcboost.breakpoints import (
     all_breakpoints,
     exponential_losses,
     find_positions,
 )
+from steadyboost.boosters.dmcboost.error_search import best_label, search_features
+from steadyboost.boosters.dmcboost.error_sums import add_sides, sum_sides, sum_tallies, sum_turns
+from steadyboost.boosters.dmcboost.linesearch import merge_points, merging_width
+from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
+from steadyboost.boosters.dmcboost.search_tree import Leaf, LineSearchSplit
 from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.splits.bitset import BITSET_WORDS
 
-EXACT_POINTS = 2**17  # breakpoints up to which all of them are looked at
-EXACT_WORK = 4_000_000  # cells of judged curves up to which every interval is one by itself
+EXACT_POINTS = 2**17  # breakpoints up to which all of them are used
+EXACT_WORK = 4_000_000  # cells of scored curves up to which intervals are not merged
 MOST_INTERVALS, INTERVALS = 4096, 256
 FEW = 6  # rows per bin up to which they are added one by one
 KEPT_CELLS = 2**21  # of the sums of a node, up to which those of several nodes are kept
@@ -27,16 +27,16 @@ NodeSums = tuple[np.ndarray, ...]  # see ``sums`` of steadyboost.boosters.dmcboo
 Part = tuple[np.ndarray, float, float]  # weight right on each interval, losses of own and others
 
 
-class ErrorJudge:
+class ErrorSplitScorer:
     """Phase I: the training error after the best step, then the exponential loss there."""
 
-    def __init__(self, sample: Sample, standing: Standing, scale: float):
-        self.sample, self.standing, self.width = sample, standing, merging_width(scale)
-        self.scores = scores = standing.scores
+    def __init__(self, sample: SearchSample, margin_state: MarginState, scale: float):
+        self.sample, self.margin_state, self.width = sample, margin_state, merging_width(scale)
+        self.scores = scores = margin_state.scores
         self.ends = self._ends()
         self.n_intervals = len(self.ends[0]) + 1
-        room = standing.space.array("positions", scores.size, np.uint16)
-        self.positions = room.reshape(sample.n_classes, len(scores))
+        scratch = margin_state.scratch.array("positions", scores.size, np.uint16)
+        self.positions = scratch.reshape(sample.n_classes, len(scores))
         self.tallies = self._tallies()
         self.share = 1 / float(self.tallies[-1].sum())
         self.groups = sample.groups(sample.n_classes * self.n_intervals)
@@ -56,7 +56,7 @@ class ErrorJudge:
         rows = np.arange(0, n, 1 if exact else -(-2 * n * k // EXACT_POINTS))
         points = np.zeros(len(rows) * k + 1)
         sample = self.sample
-        count = all_breakpoints(self.scores, sample.y, self.standing.arrays, rows, points[1:])
+        count = all_breakpoints(self.scores, sample.y, self.margin_state.arrays, rows, points[1:])
         points = np.sort(points[: count + 1])
         low, high, sums = (
             np.empty(count + 1),
@@ -78,15 +78,15 @@ class ErrorJudge:
         sample, edges = self.sample, self.ends[1]
 
         def place(at: slice) -> None:
-            rows = self.scores[at], sample.y[at], self.standing.at(at)
+            rows = self.scores[at], sample.y[at], self.margin_state.at(at)
             find_positions(*rows, edges, self.width, at.start, self.positions)
 
-        sample.run(place, self.standing.parts)
-        other, total = exponential_losses(sample, self.standing)
-        right_now = np.where(self.standing.gaps > 0, sample.whole, 0)
+        sample.run(place, self.margin_state.parts)
+        other, total = exponential_losses(sample, self.margin_state)
+        right_now = np.where(self.margin_state.margins > 0, sample.whole, 0)
         return sample.y, sample.whole, right_now, other, total
 
-    def take(self, found: Found, parent: Leaf, leaves: Sequence[Leaf]) -> None:
+    def apply(self, found: LineSearchSplit, parent: Leaf, leaves: Sequence[Leaf]) -> None:
         if parent.place in self._curves:
             self._right -= self._curves.pop(parent.place)
             self._losses[:, parent.place] = 0.0
@@ -96,7 +96,7 @@ class ErrorJudge:
             self._pairs[leaf.place] = parent.place, leaves
 
     def _around(self, place: int) -> Part:
-        """What the leaves but one add."""
+        """The contribution of all leaves but one."""
         if place not in self._curves:
             return self._right, 0.0, 0.0
         n_places = 1 + next(reversed(self._curves))  # they came in the order of their places
@@ -104,7 +104,7 @@ class ErrorJudge:
         own, others = (before.sum(axis=1) + after.sum(axis=1)).tolist()
         return self._right - self._curves[place], own, others
 
-    def search(self, leaf: Leaf, leaves: Sequence[Leaf]) -> Found | None:
+    def search(self, leaf: Leaf, leaves: Sequence[Leaf]) -> LineSearchSplit | None:
         around = self._around(leaf.place)
         best = None
         for group, sums in zip(self.groups, self._sums_of(leaf), strict=True):
@@ -114,7 +114,9 @@ class ErrorJudge:
                 self._sides[leaf.place] = self._sides_of(leaf, found, group, sums)
         return best
 
-    def _sides_of(self, leaf: Leaf, found: Found, group: np.ndarray, sums: NodeSums) -> list[Part]:
+    def _sides_of(
+        self, leaf: Leaf, found: LineSearchSplit, group: np.ndarray, sums: NodeSums
+    ) -> list[Part]:
         feature = np.array([found.feature])
         if len(sums[0]):
             hist, _, cells, _ = self._cells(group, feature, sums)
@@ -186,11 +188,11 @@ class ErrorJudge:
 
     def _search_group(
         self, leaf: Leaf, around: Part, group: np.ndarray, sums: NodeSums
-    ) -> Found | None:
+    ) -> LineSearchSplit | None:
         """The best split on a group of features, of which each thread takes some."""
         turns = *self.tallies[:2], self.positions
 
-        def search(features: np.ndarray) -> Found | None:
+        def search(features: np.ndarray) -> LineSearchSplit | None:
             left_bitset = np.zeros(BITSET_WORDS, dtype=np.uint32)
             own, layout = self._cells(group, features, sums), self.sample.binned.layout
             node = leaf.rows, self.sample.columns(features), turns
@@ -200,7 +202,7 @@ class ErrorJudge:
             if feature < 0:
                 return None
             key = -weight, loss, self.sample.impurity(purity)
-            return Found(key, int(feature), left_bitset, (left, right))
+            return LineSearchSplit(key, int(feature), left_bitset, (left, right))
 
         n_parts = min(self.sample.n_parts, len(group))
         shares = np.array_split(group, n_parts) if n_parts > 1 else [group]
