@@ -11,6 +11,7 @@ from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import Round
 from steadyboost.ensemble.scores import ROUNDING, log_odds, softmax
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
+from steadyboost.ensemble.weighting import PairWeighting
 from steadyboost.learners.base import Question
 from steadyboost.parameters import StrOptions
 from steadyboost.trees.jit import kernel
@@ -102,7 +103,7 @@ class GDMCBoostClassifier(BoostingClassifier):
     1.0
     """
 
-    weighs_pairs = True
+    weighting = PairWeighting
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BoostingClassifier._parameter_constraints,
