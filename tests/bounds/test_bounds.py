@@ -19,6 +19,7 @@ from steadyboost import (
     Tree,
     bounds,
 )
+from steadyboost.ensemble.weighting import Weighting
 from steadyboost.noise import corrupt
 
 SETS = ("iris", "wine", "digits", "breast_cancer", "glass", "vehicle")
@@ -291,6 +292,8 @@ def test_what_cannot_be_bounded_is_refused():
         bounds.training_error(make(SAMMEClassifier).fit(X, np.zeros(len(y))), X, y)
 
     class Doubling(SAMMEClassifier):
+        weighting = Weighting
+
         def add(self, scores, stage, votes):
             scores *= 2
             super().add(scores, stage, votes)
