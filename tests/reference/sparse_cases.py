@@ -4,7 +4,7 @@ import numpy as np
 from reference.tree_cases import unpack
 from scipy import sparse
 
-from steadyboost.trees.data.sparse import SparseBinned
+from steadyboost.trees.data.binned import SparseBinned
 
 
 def table(rng, n=200, n_features=11, density=0.25, decimals=1, gaps=0.0):

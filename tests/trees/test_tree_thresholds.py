@@ -6,17 +6,23 @@ from reference.tree_cases import pack, random_columns, sums_for
 from scipy.sparse import csr_array
 
 from steadyboost import DMCBoostClassifier, SteadyBoostClassifier
-from steadyboost.trees.data import sparse as sparse_module
-from steadyboost.trees.data import sparse_binning
+from steadyboost.trees.data import binned as sparse_module
+from steadyboost.trees.data import binning as sparse_binning
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.sharded import SAMPLE_ROWS
 from steadyboost.trees.growth.tree import grow_tree
-from steadyboost.trees.histograms.fixed_point import FIXED_ROWS, LANES, fix_weights
-from steadyboost.trees.histograms.row_statistics import STRETCH, FixedPointSums, list_rows
+from steadyboost.trees.histograms.row_statistics import (
+    FIXED_ROWS,
+    LANES,
+    SUM_ROWS,
+    FixedPointSums,
+    fix_weights,
+    list_rows,
+)
 from steadyboost.trees.histograms.small_node import few_rows
 
 
-@pytest.mark.parametrize("n", [3, STRETCH, STRETCH + 1])
+@pytest.mark.parametrize("n", [3, SUM_ROWS, SUM_ROWS + 1])
 def test_all_rows_are_listed(n):
     out = np.empty(n, dtype=np.int32)
     list_rows(None, slice(0, n), out)
@@ -34,15 +40,15 @@ def test_weights_of_labels_are_added_up_in_lanes(n):
     np.testing.assert_array_equal(lanes.sum(axis=0), expected)
 
 
-@pytest.mark.parametrize("n", [200, STRETCH + 9])
+@pytest.mark.parametrize("n", [200, SUM_ROWS + 9])
 def test_sums_of_labels_are_those_of_all_stretches(n):
     rng = np.random.default_rng(n)
     weights, labels = rng.random(n), rng.integers(3, size=n).astype(np.int32)
     sums = FixedPointSums.of_labels(labels, weights, 3)
     expected = [sums.weights[labels == label].sum() for label in range(3)]
-    np.testing.assert_array_equal(sums.of_all, expected)
+    np.testing.assert_array_equal(sums.known_total, expected)
     shares = np.bincount(labels, weights) / weights.sum()
-    np.testing.assert_allclose(sums.of_all / sums.of_all.sum(), shares, rtol=1e-9)
+    np.testing.assert_allclose(sums.known_total / sums.known_total.sum(), shares, rtol=1e-9)
 
 
 @pytest.mark.parametrize("n", [40, SAMPLE_ROWS - 1, SAMPLE_ROWS + 1, 1500])
@@ -85,6 +91,6 @@ def test_columns_of_sparse_tables_may_be_shared_out_in_any_way(n_stretches, monk
     X, y = counts()
     options = {"n_estimators": 3, "n_folds": 2, "random_state": 0}
     whole = SteadyBoostClassifier(**options).fit(X, y)
-    monkeypatch.setattr(sparse_binning, "N_STRETCHES", n_stretches)
+    monkeypatch.setattr(sparse_binning, "COLUMN_BLOCKS", n_stretches)
     parts = SteadyBoostClassifier(**options).fit(X, y)
     np.testing.assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))

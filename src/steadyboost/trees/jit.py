@@ -1,4 +1,4 @@
-"""How kernels are compiled: by numba, on first use, to its cache on disk.
+"""The decorator of compiled functions: numba compiles them on first use and caches them on disk.
 
 Every compiled function, whether Python or another kernel calls it, has the one decorator of this
 module. Kernels take arrays, numbers and named tuples of these, and write results into arguments.
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numba import config, njit
 
-# ``nogil``: threads run kernels side by side. ``numpy``: a division by zero gives inf or nan, as in
+# ``nogil``: kernels run in parallel threads. ``numpy``: a division by zero gives inf or nan, as in
 # NumPy, and needs no branch.
 OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 JIT_DISABLED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined] # set when numba is imported
@@ -22,7 +22,7 @@ JIT_DISABLED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined] # set when
 
 @cache
 def _warn_of_no_cache() -> None:
-    """Once a process, whatever the number of kernels."""
+    """Warn once per process, whatever the number of kernels."""
     warnings.warn(
         "Compiled kernels cannot be kept: neither the package's folder nor a cache folder of the "
         "user can be written to, so that each process compiles anew. Set the environment variable "
@@ -44,7 +44,7 @@ def kernel(function: Callable[..., Any]) -> Any:
 
 
 def is_compiled(kernel: Any) -> bool:
-    """Whether a kernel is there already: in this process, or in numba's cache on disk."""
+    """Whether a kernel has been compiled: in this process, or to numba's cache on disk."""
     if JIT_DISABLED or kernel.signatures:
         return True
     folder, function = kernel.stats.cache_path, kernel.py_func
@@ -58,7 +58,7 @@ def is_compiled(kernel: Any) -> bool:
 
 @cache
 def announce_compilation(kernel: Any, seconds: int) -> None:
-    """Say on standard error that the first fit ever on a machine has to wait for the compiler."""
+    """Print to standard error that the first fit on a machine has to wait for the compiler."""
     if not is_compiled(kernel):
         message = f"Compiling kernels for this machine, once (about {seconds} s)."
         print(message, file=sys.stderr, flush=True)

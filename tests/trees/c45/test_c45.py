@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris, load_wine
 
-from steadyboost.trees.c45.fit import grow_c45
+from steadyboost.trees.c45.fit import C45Options, grow_c45
 from steadyboost.trees.c45.prune import extra_errors
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -49,7 +49,7 @@ def same(tree, node, index=0):
 
 def compare(X, n_values, y, weights, n_classes, **options):
     """Grow both trees and compare them and what they say of the training cases."""
-    tree = grow_c45(X, n_values, y, weights, n_classes, **options)
+    tree = grow_c45(X, n_values, y, weights, n_classes, C45Options(**options))
     node = twin.c45(X, n_values, y, weights, n_classes, **options)
     same(tree, node)
     shares = [twin.distribution(node, x) for x in X]
@@ -94,7 +94,7 @@ def test_equals_the_twin_on_real_data(name, n_rows):
 
 def test_golf_is_the_tree_of_the_book():
     X, n_values, y, n_classes = golf()
-    tree = grow_c45(X, n_values, y, np.ones(14), n_classes, prune=False)
+    tree = grow_c45(X, n_values, y, np.ones(14), n_classes, C45Options(prune=False))
     assert tree.to_text(GOLF_FEATURES, GOLF_CLASSES, GOLF_VALUES) == GOLF_TREE
     assert (tree.n_nodes, tree.n_leaves, tree.depth) == (8, 5, 2)
     assert (tree.predict(X) == y).all()
@@ -105,7 +105,7 @@ def test_golf_is_the_tree_of_the_book():
 
 def test_a_missing_value_goes_everywhere_in_proportion():
     X, n_values, y, n_classes = golf()
-    tree = grow_c45(X, n_values, y, np.ones(14), n_classes, prune=False)
+    tree = grow_c45(X, n_values, y, np.ones(14), n_classes, C45Options(prune=False))
     # Sunny, humidity missing: 2 of 5 training cases went to Play (Quinlan 1993, section 3.3).
     shares = tree.distribution([[0, 70, np.nan, 1], [7, 70, 60, 0]])
     np.testing.assert_allclose(shares[0], [2 / 5, 3 / 5])
@@ -124,7 +124,7 @@ def test_book_example_with_a_missing_outlook_in_training():
 
 def test_iris_is_the_tree_that_c45_prints():
     X, y = load_iris(return_X_y=True)
-    tree = grow_c45(X, [0] * 4, y, np.ones(150), 3, prune=False)
+    tree = grow_c45(X, [0] * 4, y, np.ones(150), 3, C45Options(prune=False))
     names = ["sepal length", "sepal width", "petal length", "petal width"]
     assert tree.to_text(names, ["setosa", "versicolor", "virginica"]) == IRIS_TREE
 

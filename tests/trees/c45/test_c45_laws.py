@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from steadyboost.trees.c45.fit import grow_c45, presort
+from steadyboost.trees.c45.fit import C45Options, grow_c45, presort
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from reference import c45 as twin
@@ -36,7 +36,7 @@ def unpruned_estimate(tree, confidence=0.25):
 @given(seed=st.integers(0, 2**32 - 1), missing=st.sampled_from([0.0, 0.2]), prune=st.booleans())
 def test_leaves_share_the_whole_weight(seed, missing, prune):
     X, n_values, y, weights, k = made_up(seed, missing=missing)
-    tree = grow_c45(X, n_values, y, weights, k, prune=prune)
+    tree = grow_c45(X, n_values, y, weights, k, C45Options(prune=prune))
     leaves = tree.attribute < 0
     totals = np.bincount(y, weights, k)
     np.testing.assert_allclose(tree.class_weights[leaves].sum(axis=0), totals)
@@ -49,8 +49,10 @@ def test_weight_two_is_a_doubled_row(seed, prune):
     X, n_values, y, _, k = made_up(seed)
     times = np.random.default_rng(seed).integers(1, 3, len(y))
     again = np.repeat(np.arange(len(y)), times)
-    weighted = grow_c45(X, n_values, y, times.astype(float), k, prune=prune)
-    doubled = grow_c45(X[again], n_values, y[again], np.ones(len(again)), k, prune=prune)
+    weighted = grow_c45(X, n_values, y, times.astype(float), k, C45Options(prune=prune))
+    doubled = grow_c45(
+        X[again], n_values, y[again], np.ones(len(again)), k, C45Options(prune=prune)
+    )
     equal(weighted, doubled)
 
 
@@ -60,8 +62,8 @@ def test_rows_without_weight_are_not_there(seed, prune):
     X, n_values, y, weights, k = made_up(seed)
     there = np.random.default_rng(seed).random(len(y)) < 0.8
     options = {"prune": prune}
-    whole = grow_c45(X, n_values, y, weights * there, k, **options)
-    part = grow_c45(X[there], n_values, y[there], weights[there], k, **options)
+    whole = grow_c45(X, n_values, y, weights * there, k, C45Options(**options))
+    part = grow_c45(X[there], n_values, y[there], weights[there], k, C45Options(**options))
     equal(whole, part)
 
 
@@ -69,8 +71,8 @@ def test_rows_without_weight_are_not_there(seed, prune):
 @given(seed=st.integers(0, 2**32 - 1), raising=st.booleans())
 def test_pruning_does_not_raise_the_estimated_errors(seed, raising):
     X, n_values, y, weights, k = made_up(seed)
-    before = grow_c45(X, n_values, y, weights, k, prune=False)
-    after = grow_c45(X, n_values, y, weights, k, subtree_raising=raising)
+    before = grow_c45(X, n_values, y, weights, k, C45Options(prune=False))
+    after = grow_c45(X, n_values, y, weights, k, C45Options(subtree_raising=raising))
     # C4.5 gives 0.1 errors away for each test that it removes.
     removed = (before.attribute >= 0).sum() - (after.attribute >= 0).sum()
     assert after.errors[0] <= unpruned_estimate(before) + 0.1 * removed + 1e-9
@@ -83,7 +85,7 @@ def test_many_nodes_outgrow_the_first_arrays():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 40, (1500, 4)).astype(float)
     y = rng.integers(0, 2, 1500)
-    tree = grow_c45(X, [40] * 4, y, np.ones(1500), 2, prune=False)
+    tree = grow_c45(X, [40] * 4, y, np.ones(1500), 2, C45Options(prune=False))
     assert tree.n_nodes > 256
     np.testing.assert_allclose(tree.class_weights[tree.attribute < 0].sum(axis=0), np.bincount(y))
 
@@ -113,7 +115,7 @@ def test_no_weight_at_all_gives_an_empty_leaf():
 def test_ties_go_to_the_lowest_attribute_and_threshold():
     X = np.array([[0, 0], [0, 0], [1, 1], [1, 1], [2, 2], [2, 2]], float)
     y = np.array([0, 0, 1, 1, 0, 0])
-    tree = grow_c45(X, [0, 0], y, np.ones(6), 2, mdl_correction=False, prune=False)
+    tree = grow_c45(X, [0, 0], y, np.ones(6), 2, C45Options(mdl_correction=False, prune=False))
     assert tree.attribute[0] == 0
     assert tree.threshold[0] == 0.0
 
@@ -145,7 +147,6 @@ def test_neighbouring_and_infinite_values_are_cut_apart():
         ({"weights": [1.0, -1.0]}, "negative"),
         ({"weights": [1.0]}, "each row"),
         ({"n_values": [0, 0]}, "n_values"),
-        ({"confidence": 0.0}, "confidence"),
         ({"order": np.zeros((1, 3), np.int32)}, "presort"),
     ],
 )
@@ -161,3 +162,9 @@ def test_wrong_arguments_are_refused(change, message):
         grow_c45(**(arguments | change))
     with pytest.raises(ValueError, match="columns"):
         grow_c45(**arguments).predict([[1.0, 2.0]])
+
+
+@pytest.mark.parametrize("options", [{"confidence": 0.0}, {"min_cases": 0.0}])
+def test_wrong_options_are_refused(options):
+    with pytest.raises(ValueError, match="confidence"):
+        C45Options(**options)

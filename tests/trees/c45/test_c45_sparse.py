@@ -8,8 +8,8 @@ from reference.sparse_cases import labels, table
 from scipy import sparse
 
 from steadyboost.preprocessing.sparse import compress
-from steadyboost.trees.c45.fit import grow_c45
-from steadyboost.trees.c45.sparse_cases import SparseCases
+from steadyboost.trees.c45.cases import SparseCases
+from steadyboost.trees.c45.fit import C45Options, grow_c45
 
 OPTIONS = {
     "default": {},
@@ -29,8 +29,8 @@ def cases_of(X):
 def check(X, y, weights, k=3, **options):
     """The same tests at the same thresholds; returns the tree of the full rows."""
     n_values = np.zeros(X.shape[1], dtype=int)
-    full = grow_c45(X, n_values, y, weights, k, **options)
-    tree = grow_c45(cases_of(X), n_values, y, weights, k, **options)
+    full = grow_c45(X, n_values, y, weights, k, C45Options(**options))
+    tree = grow_c45(cases_of(X), n_values, y, weights, k, C45Options(**options))
     for name in ("attribute", "threshold", "first_child", "n_branches", "majority"):
         np.testing.assert_array_equal(getattr(tree, name), getattr(full, name))
     for name in ("class_weights", "cases", "errors"):

@@ -8,8 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.sparse_cases import table
 
-from steadyboost.trees.data.binning import find_cuts
-from steadyboost.trees.data.sparse_binning import Compressed, assign_sparse_bins, find_sparse_cuts
+from steadyboost.trees.data.binning import (
+    Compressed,
+    assign_sparse_bins,
+    find_cuts,
+    find_sparse_cuts,
+)
 
 
 def one_by_one(function, items):

@@ -21,9 +21,9 @@ from reference.tree_cases import (
 
 from steadyboost.ensemble.workers import Workers
 from steadyboost.trees.growth import tree as module
+from steadyboost.trees.growth.grower import TreeArrays
 from steadyboost.trees.growth.params import CRITERIA, TreeParams
 from steadyboost.trees.growth.sharded import Shard, ShardedGrower
-from steadyboost.trees.growth.state import TreeArrays
 from steadyboost.trees.growth.tree import GrownTree, GrowthPlan, Parallelism, grow_tree
 from steadyboost.trees.histograms.root_cache import RootHistogramCache
 from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays, one_by_one
@@ -101,7 +101,7 @@ def test_a_root_whose_histogram_is_known_grows_the_same_tree(kind, limits, n_sha
     binned, sums = tree_cases.made_up("gini", n_rows=600, **KINDS[kind])
     labels = sums.labels
     weights, params = np.random.default_rng(1).dirichlet(np.ones(600)), growth_of("gini", limits)
-    known = {"total": 1.0, "whole": 2.0, "scratch": ScratchArrays()}
+    known = {"total": 1.0, "fixed_point_scale": 2.0, "scratch": ScratchArrays()}
     kept = RootHistogramCache(binned).set(labels, weights, 4, **known)
     assert kept.hist is not None
     before = kept.hist.copy()
@@ -195,7 +195,7 @@ def grow_dealt(binned, sums, params, deals):
     stats = sums.statistics(params.counts_rows)
     shards = [Shard(bins, stats, rows, rows.copy()) for rows in deals]
     leaf, limits = np.empty(n_rows, dtype=np.int32), params.limits(n_rows)
-    split = params.split(total, sums.whole)
+    split = params.split(total, sums.fixed_point_scale)
     n_nodes = ShardedGrower(shards, split, limits, one_by_one).grow(tree, leaf)
     return GrownTree.from_growth(tree, n_nodes), leaf
 

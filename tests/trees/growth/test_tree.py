@@ -7,8 +7,8 @@ import pytest
 from reference.tree_cases import assert_identical, growth_of, made_up, pack, random_columns
 
 from steadyboost.trees.growth import tree as module
+from steadyboost.trees.growth.grower import TreeArrays
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.state import TreeArrays
 from steadyboost.trees.growth.tree import GrownTree, Parallelism, grow_tree
 from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays, one_by_one
 

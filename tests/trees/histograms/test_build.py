@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from reference.histograms import by_kernel, by_numpy
 from reference.tree_cases import pack, random_columns, sums_for
 
-from steadyboost.trees.histograms.build import subtract
-from steadyboost.trees.histograms.dense import BLOCK
+from steadyboost.trees.histograms.build import BLOCK, subtract
 
 
 def check(binned, sums, rows, features, counting=False):

@@ -17,7 +17,7 @@ from steadyboost.trees.histograms.root_cache import RootHistogramCache
 from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays
 
 N_LABELS = 3
-KNOWN = {"total": 1.0, "whole": 16.0}
+KNOWN = {"total": 1.0, "fixed_point_scale": 16.0}
 
 
 def made_up(seed, n_rows=500):
@@ -29,7 +29,7 @@ def made_up(seed, n_rows=500):
 def assert_as_if_new(found, binned, labels, weights):
     new = FixedPointSums.of_labels(labels, weights, N_LABELS, **KNOWN)
     np.testing.assert_array_equal(found.weights, new.weights)
-    np.testing.assert_array_equal(found.of_all, new.of_all)
+    np.testing.assert_array_equal(found.known_total, new.known_total)
     assert found.scale == new.scale == 2.0**56
     every = np.arange(binned.n_rows)
     expected = by_numpy(binned, new, every, range(binned.n_features), counting=False)

@@ -8,10 +8,10 @@ from reference.histograms import by_kernel
 from reference.sparse_cases import compressed, sparsely
 from reference.tree_cases import growth_of, pack, random_columns, sums_for, unpack
 
-from steadyboost.trees.data import sparse as module
+from steadyboost.trees.data import binned as module
+from steadyboost.trees.data.binned import column_of
+from steadyboost.trees.data.binned import unpack as unpack_kernel
 from steadyboost.trees.growth.tree import grow_tree
-from steadyboost.trees.histograms.sparse import column_of
-from steadyboost.trees.histograms.sparse import unpack as unpack_kernel
 
 CRITERIA = ("gini", "edge", "newton")
 

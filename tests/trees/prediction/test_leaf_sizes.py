@@ -6,7 +6,7 @@ from reference.random_tree import shares_with_size
 from reference.tree_cases import pack, random_columns, related_labels
 
 from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
-from steadyboost.trees.prediction.leaf_sizes import add_votes, shares, with_leaf_size
+from steadyboost.trees.prediction.leaf_sizes import add_votes, reachable, shares, with_leaf_size
 
 K = 3
 SIZES = np.array([1.0, 2.0, 4.5, 20.0, 1e9])
@@ -31,6 +31,18 @@ def test_leaves_speak_as_their_twins_do(case, size):
         np.testing.assert_array_equal(sized.value, shares(tree.value))
     if size == SIZES[-1]:
         assert (sized.value == sized.value[0]).all()
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_nodes_below_leaves_can_be_dropped(case, size):
+    binned, tree = case
+    sized = with_leaf_size(tree, size)
+    short = reachable(sized)
+    np.testing.assert_array_equal(
+        short.value[binned.leaves(short)], sized.value[binned.leaves(tree)]
+    )
+    assert len(short.feature) == (1 if size == SIZES[-1] else 2 * short.is_leaf.sum() - 1)
+    assert size == 1 or len(short.feature) < len(tree.feature)
 
 
 def test_votes_of_listed_rows_are_added_for_every_size(case):

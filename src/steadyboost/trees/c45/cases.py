@@ -1,4 +1,4 @@
-"""Cases, nodes and the way cases go down a test: the ground that growing and pruning share.
+"""Cases and nodes of C4.5, and which branch of a test each case takes.
 
 A case is a row with a weight. C4.5 lets a case whose tested value is missing go down *every*
 branch, with a part of its weight (Quinlan 1993, chapter 3), so the same row may be in several
@@ -12,11 +12,11 @@ Quinlan, J. R. (1993). C4.5: Programs for Machine Learning. Morgan Kaufmann.
 """
 
 import math
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.c45.sparse_cases import SparseData, read_rows
 from steadyboost.trees.jit import kernel
 
 # Columns of ``Nodes.links``.
@@ -29,32 +29,132 @@ TIE = 1e-10
 MISSING = -1
 
 
-class DenseData(NamedTuple):
+class SparseValues(NamedTuple):
+    """The values of attributes that are mostly zero, and scratch for the current node.
+
+    A column is its entries by ascending value, missing values last; a row is its entries by
+    attribute.
+
+    Attributes
+    ----------
+    starts : int64 array (n_features + 1,)
+        The entries of attribute f are those from ``starts[f]`` to ``starts[f + 1]``.
+    rows, values : arrays (n_entries,)
+        Row and value of each entry; by attribute, then by value, missing values last.
+    row_starts : int64 array (n_rows + 1,)
+        The same entries row by row.
+    row_features, row_places : int32 arrays (n_entries,)
+        Attribute, ascending within a row, and index in ``values``.
+    found : int32 array (n_entries,)
+        Scratch: the entries of the node.
+    marked : bool array (n_rows,)
+        Scratch, all False: the rows of the node.
+    zeros : float64 array (n_classes,)
+        Scratch: class weights of the rows whose value is zero.
+    column : float64 array (n_rows,)
+        Scratch: values of one attribute.
+    """
+
+    starts: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
+    row_starts: np.ndarray
+    row_features: np.ndarray
+    row_places: np.ndarray
+    found: np.ndarray
+    marked: np.ndarray
+    zeros: np.ndarray
+    column: np.ndarray
+
+
+class TrainingData(NamedTuple):
     """What a tree is grown from.
 
     Attributes
     ----------
     columns : float64 array (n_features, n_rows)
-        The attributes, one contiguous row each; NaN is a missing value.
+        The attributes, one contiguous row each; NaN is a missing value. Empty if sparse.
     n_values : int64 array (n_features,)
         Number of values of a discrete attribute, 0 for a continuous one.
     labels : int64 array (n_rows,)
         Class codes.
     n_classes : int
         Number of classes.
+    sparse : SparseValues or None
+        The attributes, all of them continuous, where most values are zero. Functions that
+        depend on it take it as an argument of its own: numba leaves out what None does not need.
     """
 
     columns: np.ndarray
     n_values: np.ndarray
     labels: np.ndarray
     n_classes: int
+    sparse: SparseValues | None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of attributes and of rows."""
+        if self.sparse is None:
+            return self.columns.shape
+        return len(self.sparse.starts) - 1, len(self.sparse.row_starts) - 1
 
 
-AnyData = DenseData | SparseData  # kernels tell them apart by their length when they are compiled
+@dataclass(frozen=True)
+class SparseCases:
+    """Cases by attribute and by row, for any labels; made once for many trees."""
+
+    starts: np.ndarray
+    rows: np.ndarray
+    values: np.ndarray
+    row_starts: np.ndarray
+    row_features: np.ndarray
+    row_places: np.ndarray
+
+    @classmethod
+    def sort(
+        cls, starts: np.ndarray, rows: np.ndarray, values: np.ndarray, n_rows: int
+    ) -> "SparseCases":
+        """From compressed columns without zeros, rows ascending."""
+        features = np.repeat(np.arange(len(starts) - 1, dtype=np.int32), np.diff(starts))
+        by_value = np.lexsort((values, features))
+        place = np.empty(len(rows), dtype=np.int32)
+        place[by_value] = np.arange(len(rows))
+        by_row = np.argsort(rows, kind="stable")
+        row_starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_rows))])
+        return cls(
+            starts, rows[by_value], values[by_value], row_starts, features[by_row], place[by_row]
+        )
+
+    def with_scratch(self, n_classes: int) -> SparseValues:
+        """The cases as kernels take them, with scratch arrays."""
+        return SparseValues(
+            **vars(self),
+            found=np.empty(len(self.rows), np.int32),
+            marked=np.zeros(len(self.row_starts) - 1, np.bool_),
+            zeros=np.empty(n_classes),
+            column=np.empty(len(self.row_starts) - 1),
+        )
+
+
+class Segment(NamedTuple):
+    """The cases of a node: ``rows`` and their ``weights``, from ``low`` to ``high``."""
+
+    rows: np.ndarray
+    weights: np.ndarray
+    low: int
+    high: int
+
+
+class Test(NamedTuple):
+    """A test of an attribute; the threshold is NaN if it has a branch for each discrete value."""
+
+    attribute: int
+    threshold: float
+    n_branches: int
 
 
 class Branches(NamedTuple):
-    """What is known of the branches of the test at hand; scratch, as wide as the widest test.
+    """What is known of the branches of the current test; scratch, as wide as the widest test.
 
     Attributes
     ----------
@@ -65,9 +165,9 @@ class Branches(NamedTuple):
     share : float64 array
         Fraction of the known weight.
     wanted : bool array
-        Whether the cases are to be dealt out.
+        Whether the branch gets a segment of its own.
     start, place : int64 arrays
-        Where the cases of a branch begin, and where the next one goes.
+        Where the segment of a branch begins, and where its next case goes.
     """
 
     of_row: np.ndarray
@@ -78,16 +178,16 @@ class Branches(NamedTuple):
     place: np.ndarray
 
     @classmethod
-    def room_for(cls, n_rows: int, n_values: np.ndarray) -> "Branches":
-        """Make room for the branches of any test."""
+    def allocate(cls, n_rows: int, n_values: np.ndarray) -> "Branches":
+        """Arrays for the branches of any test."""
         v = max(2, n_values.max(initial=0))
-        ints = np.empty((3, v), np.int64)
+        size, start, place = np.empty((3, v), np.int64)
         wanted = np.empty(v, np.bool_)
-        return cls(np.empty(n_rows, np.int32), ints[0], np.empty(v), wanted, ints[1], ints[2])
+        return cls(np.empty(n_rows, np.int32), size, np.empty(v), wanted, start, place)
 
 
 class Nodes(NamedTuple):
-    """A tree under construction, with room for nodes to come.
+    """A tree under construction, with capacity for nodes to come.
 
     The branches of a node are consecutive nodes from ``FIRST`` on. A node without attribute
     (-1) is a leaf. The threshold of a test on a discrete attribute is NaN.
@@ -107,8 +207,8 @@ class Nodes(NamedTuple):
     weights: np.ndarray
 
 
-def longer(array: np.ndarray, length: int) -> np.ndarray:
-    """Return a copy with room for more along the first axis, at least twice the room."""
+def extended(array: np.ndarray, length: int) -> np.ndarray:
+    """Return a longer copy, at least twice as long: copies then take linear time in all."""
     more = np.empty((max(length, 2 * array.shape[0]), *array.shape[1:]), array.dtype)
     more[: array.shape[0]] = array
     return more
@@ -125,45 +225,50 @@ def branch_of(value, threshold, n_branches):
 
 
 @kernel
-def column_for(data, f, rows, low, high):
-    """A column that has the values of an attribute at least in the rows of a node."""
-    if len(data) == 4:
-        return data.columns[f]
-    read_rows(data, f, rows, low, high, data.column)
-    return data.column
+def read_sparse_rows(sparse, f, cases):
+    """Write the value of an attribute in the rows of a node to ``sparse.column``."""
+    starts, features = sparse.row_starts, sparse.row_features
+    for i in range(cases.low, cases.high):
+        row = cases.rows[i]
+        first, last = starts[row], starts[row + 1]
+        end = last
+        while first < last:  # a row's attributes ascend
+            middle = (first + last) // 2
+            if features[middle] < f:
+                first = middle + 1
+            else:
+                last = middle
+        stored = first < end and features[first] == f
+        sparse.column[row] = sparse.values[sparse.row_places[first]] if stored else 0.0
 
 
 @kernel
-def send(data, f, threshold, n_branches, rows, weights, low, high, branches):
-    """Find the branch of every case of a node.
+def column_for(data, sparse, f, cases):
+    """A column that has the values of an attribute at least in the rows of a node."""
+    if sparse is None:
+        return data.columns[f]
+    read_sparse_rows(sparse, f, cases)
+    return sparse.column
 
-    Parameters
-    ----------
-    data : AnyData
-        The cases.
-    f : int
-        The tested attribute.
-    threshold : float
-        Threshold, or NaN for a discrete attribute.
-    n_branches : int
-        Number of branches.
-    rows, weights : arrays
-        The cases ``low`` to ``high``.
-    branches : Branches
-        Receives branches, sizes and shares.
+
+@kernel
+def assign_branches(data, test, cases, branches):
+    """Write the branch of every case of a node, and the sizes and shares of the branches.
 
     Returns
     -------
     int
         Number of cases whose value is missing.
     """
+    rows, weights = cases.rows, cases.weights
+    _, threshold, n_branches = test
     for b in range(n_branches):
         branches.size[b] = 0
         branches.share[b] = 0.0
-    column = column_for(data, f, rows, low, high)
+    column = column_for(data, data.sparse, test.attribute, cases)
     missing = 0
     known = 0.0
-    for i in range(low, high):
+    for i in range(cases.low, cases.high):
         b = branch_of(column[rows[i]], threshold, n_branches)
         branches.of_row[rows[i]] = b
         if b == MISSING:
@@ -178,8 +283,8 @@ def send(data, f, threshold, n_branches, rows, weights, low, high, branches):
 
 
 @kernel
-def lay_out(branches, n_branches, missing, base):
-    """Give each wanted branch room for its cases, one after the other; return the end."""
+def allocate_segments(branches, n_branches, missing, base):
+    """Give each wanted branch a segment for its cases, one after the other; return the end."""
     end = base
     for b in range(n_branches):
         branches.start[b] = end
@@ -189,8 +294,8 @@ def lay_out(branches, n_branches, missing, base):
 
 
 @kernel
-def deal_rows(source, low, high, branches, n_branches, target):
-    """Copy rows to the places of their branches, in the same order within each branch."""
+def partition_rows(source, low, high, branches, n_branches, target):
+    """Copy rows to the segments of their branches; their order within a branch is kept."""
     of_row, wanted, place = branches.of_row, branches.wanted, branches.place
     for b in range(n_branches):
         place[b] = branches.start[b]
@@ -207,12 +312,13 @@ def deal_rows(source, low, high, branches, n_branches, target):
 
 
 @kernel
-def deal_weights(rows, weights, low, high, branches, n_branches, target):
-    """Copy weights as `deal_rows` copies rows; where the value is missing, only a share."""
+def partition_weights(cases, branches, n_branches, target):
+    """Copy weights as `partition_rows` copies rows; where the value is missing, only a share."""
+    rows, weights = cases.rows, cases.weights
     of_row, wanted, place = branches.of_row, branches.wanted, branches.place
     for b in range(n_branches):
         place[b] = branches.start[b]
-    for i in range(low, high):
+    for i in range(cases.low, cases.high):
         b = of_row[rows[i]]
         if b == MISSING:
             for v in range(n_branches):
@@ -225,7 +331,7 @@ def deal_weights(rows, weights, low, high, branches, n_branches, target):
 
 
 @kernel
-def sum_up(nodes, node, first):
+def update_totals(nodes, node, first):
     """Set the weight and the majority class of a node from its class weights.
 
     The majority is ``first`` if no other class weighs more, else the lowest that weighs most.
@@ -244,7 +350,7 @@ def sum_up(nodes, node, first):
 
 @kernel
 def make_leaf(nodes, node, errors):
-    """Take the test of a node away."""
+    """Remove the test of a node."""
     nodes.links[node, ATTRIBUTE] = -1
     nodes.links[node, FIRST] = -1
     nodes.links[node, BRANCHES] = 0

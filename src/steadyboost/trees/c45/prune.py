@@ -23,16 +23,18 @@ from steadyboost.trees.c45.cases import (
     FIRST,
     MAJORITY,
     THRESHOLD,
-    AnyData,
     Branches,
     Nodes,
-    deal_rows,
-    deal_weights,
-    lay_out,
-    longer,
+    Segment,
+    Test,
+    TrainingData,
+    allocate_segments,
+    assign_branches,
+    extended,
     make_leaf,
-    send,
-    sum_up,
+    partition_rows,
+    partition_weights,
+    update_totals,
 )
 from steadyboost.trees.jit import kernel
 
@@ -48,11 +50,11 @@ DEVIATES = (4.0, 3.09, 2.58, 2.33, 1.65, 1.28, 0.84, 0.25, 0.00)
 # branches to them; when these are pruned, try the largest in its place; then choose.
 NODE, TASK, LOW, HIGH = 0, 1, 2, 3
 VISIT, COMPARE, DECIDE, ESTIMATE = 0, 1, 2, 3
-# Entries of ``Cases.errors``.
+# Entries of ``PruningCases.errors``.
 SO_FAR, ENOUGH = 0, 1
 
 
-class Cases(NamedTuple):
+class PruningCases(NamedTuple):
     """Cases of the nodes at work, each node with its own segment.
 
     Attributes
@@ -75,7 +77,7 @@ class Cases(NamedTuple):
     needed: np.ndarray
 
 
-class Level(NamedTuple):
+class Confidence(NamedTuple):
     """How pessimistic to be: C4.5's CF, and the square of the normal deviate it stands for."""
 
     confidence: float
@@ -97,6 +99,7 @@ def extra_errors(cases, errors, confidence, deviate2):
     """
     if cases <= 0.0:
         return 0.0
+    # The constants here and below are those of C4.5's AddErrs.
     if errors < 0.9999:
         none = cases * (1.0 - math.exp(math.log(confidence) / cases))
         if errors < 1e-6:
@@ -135,22 +138,27 @@ def count_classes(labels, cases, low, high, out):
 
 
 @kernel
-def deal_cases(data, nodes, node, low, high, stack, top, cases, branches, task):
-    """Send the cases of a node to its branches, to the room after its own segment.
+def partition_cases(data, nodes, stack, top, cases, branches):
+    """Give the cases of the node on top of the stack to its branches, after its own segment.
 
-    The branches that get cases are put on the stack with a task. Returns the new top, or -1 if
-    there is no room for the cases.
+    The branches that get cases are put on the stack with the node's task; an estimate of the node
+    itself is done then, and they take its place. Returns the new top, or -1 if the arrays are too
+    short for the cases.
     """
-    n_branches, threshold = nodes.links[node, BRANCHES], nodes.values[node, THRESHOLD]
-    f, rows, weights = nodes.links[node, ATTRIBUTE], cases.rows, cases.weights
-    missing = send(data, f, threshold, n_branches, rows, weights, low, high, branches)
+    node, task = stack[top - 1, NODE], stack[top - 1, TASK]
+    own = Segment(cases.rows, cases.weights, stack[top - 1, LOW], stack[top - 1, HIGH])
+    n_branches = nodes.links[node, BRANCHES]
+    test = Test(nodes.links[node, ATTRIBUTE], nodes.values[node, THRESHOLD], n_branches)
+    missing = assign_branches(data, test, own, branches)
     for b in range(n_branches):
         branches.wanted[b] = branches.size[b] > 0
-    cases.needed[0] = lay_out(branches, n_branches, missing, high)
-    if cases.needed[0] > rows.size:
+    cases.needed[0] = allocate_segments(branches, n_branches, missing, own.high)
+    if cases.needed[0] > cases.rows.size:
         return -1
-    deal_weights(rows, weights, low, high, branches, n_branches, weights)
-    deal_rows(rows, low, high, branches, n_branches, rows)
+    partition_weights(own, branches, n_branches, cases.weights)
+    partition_rows(cases.rows, own.low, own.high, branches, n_branches, cases.rows)
+    if task == ESTIMATE:
+        top -= 1
     for b in range(n_branches):
         if branches.wanted[b]:
             stack[top, NODE], stack[top, TASK] = nodes.links[node, FIRST] + b, task
@@ -195,7 +203,7 @@ def decide(nodes, node, as_branch, level):
 
 @kernel
 def prune_on(data, nodes, stack, top, cases, branches, level, raising):
-    """Work off the stack until it is empty or there is no room; return what is left of it."""
+    """Prune until the stack is empty or the arrays are too short; return what is left of it."""
     errors = cases.errors
     while top > 0:
         node, task = stack[top - 1, NODE], stack[top - 1, TASK]
@@ -203,7 +211,7 @@ def prune_on(data, nodes, stack, top, cases, branches, level, raising):
         is_leaf = nodes.links[node, ATTRIBUTE] < 0
         if task == VISIT:
             count_classes(data.labels, cases, low, high, nodes.weights[node])
-            sum_up(nodes, node, nodes.links[node, MAJORITY])
+            update_totals(nodes, node, nodes.links[node, MAJORITY])
         if task == COMPARE:
             stack[top - 1, TASK] = DECIDE
             as_leaf, as_tree, largest = compare(nodes, node, level)
@@ -227,25 +235,23 @@ def prune_on(data, nodes, stack, top, cases, branches, level, raising):
             nodes.values[node, ERRORS] = leaf_errors(nodes.weights[node], level)
             top -= 1
         else:
-            # To be met again when its branches are done, unless it is but an estimate.
-            base = top - 1 if task == ESTIMATE else top
-            end = deal_cases(data, nodes, node, low, high, stack, base, cases, branches, task)
+            end = partition_cases(data, nodes, stack, top, cases, branches)
             if end < 0:
                 return top
-            if task == VISIT:
+            if task == VISIT:  # it is compared when its branches are done
                 stack[top - 1, TASK] = COMPARE
             top = end
     return 0
 
 
 def prune(
-    data: AnyData, nodes: Nodes, row_weights: np.ndarray, confidence: float, raising: bool
+    data: TrainingData, nodes: Nodes, row_weights: np.ndarray, confidence: float, raising: bool
 ) -> None:
     """Prune a tree in place.
 
     Parameters
     ----------
-    data : AnyData
+    data : TrainingData
         The training data.
     nodes : Nodes
         The tree. Its errors become the estimated ones; a leaf that no case reaches is charged
@@ -259,15 +265,15 @@ def prune(
     """
     rows = np.flatnonzero(row_weights > 0.0).astype(np.int32)
     classes, errors, needed = np.empty(data.n_classes), np.zeros(2), np.array([2 * rows.size])
-    cases = Cases(rows, row_weights[rows], classes, errors, needed)
-    branches = Branches.room_for(row_weights.size, data.n_values)
-    level = Level(confidence, float(np.interp(confidence, TAILS, DEVIATES)) ** 2)
+    cases = PruningCases(rows, row_weights[rows], classes, errors, needed)
+    branches = Branches.allocate(row_weights.size, data.n_values)
+    level = Confidence(confidence, float(np.interp(confidence, TAILS, DEVIATES)) ** 2)
     # Every node is there once at most, and once more in an estimate.
     stack = np.zeros((2 * len(nodes.links) + 2, 4), np.int64)
     stack[0] = 0, VISIT, 0, rows.size
     top = 1
     while top > 0:
         cases = cases._replace(
-            rows=longer(cases.rows, needed[0]), weights=longer(cases.weights, needed[0])
+            rows=extended(cases.rows, needed[0]), weights=extended(cases.weights, needed[0])
         )
         top = prune_on(data, nodes, stack, top, cases, branches, level, raising)

@@ -39,7 +39,7 @@ def columns_of(X: ArrayLike) -> NDArray[np.float64]:
     return np.require(np.asarray(X, np.float64).T, requirements=["C", "W"])
 
 
-class Flat(NamedTuple):
+class PredictionArrays(NamedTuple):
     """The arrays of a tree that prediction needs, as in `C45Tree`."""
 
     attribute: np.ndarray
@@ -94,7 +94,7 @@ def add_shares(tree, columns, waiting, parts, out):
 
 
 @kernel
-def reach(links, found):
+def list_reachable(links, found):
     """List the nodes that the root leads to, level by level, branches together; return how many."""
     found[0] = 0
     i, n = 0, 1
@@ -147,7 +147,7 @@ class C45Tree:
     def from_nodes(cls, nodes: Nodes, n_features: int) -> C45Tree:
         """Keep the nodes that the root leads to."""
         keep = np.empty(len(nodes.links), np.int64)
-        keep = keep[: reach(nodes.links, keep)]
+        keep = keep[: list_reachable(nodes.links, keep)]
         links, values = nodes.links[keep].T.copy(), nodes.values[keep].T.copy()
         place = np.empty(nodes.links.shape[0], np.int64)
         place[keep] = np.arange(keep.size)
@@ -208,7 +208,7 @@ class C45Tree:
                 f"X has {columns.shape[0]} columns, the tree expects {self.n_features}"
             )
         out = np.zeros((columns.shape[1], self.class_weights.shape[1]))
-        tree = Flat(*(getattr(self, name) for name in Flat._fields))
+        tree = PredictionArrays(*(getattr(self, name) for name in PredictionArrays._fields))
         add_shares(tree, columns, np.empty(self.n_nodes, np.int64), np.empty(self.n_nodes), out)
         return out
 

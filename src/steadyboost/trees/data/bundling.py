@@ -11,9 +11,9 @@ import numpy as np
 
 from steadyboost.trees.jit import kernel
 
-MAX_WIDTH = 256  # bins of a bundle: it fits a byte
-MAX_CELLS = 4096  # bins times channels: a histogram of several bundles stays in the cache
-PAYS = 2  # additions saved for each one that the marginal sums cost
+MAX_WIDTH = 256  # bins of a bundle: one fits a byte
+MAX_CELLS = 4096  # bins times channels: the histograms of several bundles stay in the cache
+PAYS = 2  # additions that must be saved for each one that the marginal sums cost
 CACHE_LINE = 8  # integers of 64 bits
 
 
@@ -38,11 +38,11 @@ NO_BUNDLES = FeatureBundles(
 
 
 @kernel
-def label_stride(n_bins):
+def label_stride_of(n_bins):
     """Cells from one label to the next in a histogram that is label by label.
 
-    An odd number of cache lines: with a power of two the same bins of all labels would share a few
-    sets of the cache.
+    An odd number of cache lines: with a power of two the same bins of all labels would be in the
+    same few sets of the cache.
     """
     return np.int64(CACHE_LINE * (((n_bins + CACHE_LINE - 1) // CACHE_LINE) | 1))
 
@@ -63,6 +63,7 @@ def plan(widths: np.ndarray, n_channels: int) -> tuple[np.ndarray, list[int]]:
     The widest first, each into the first bundle that it still fits.
     """
     limit = min(MAX_WIDTH, MAX_CELLS // n_channels)
+    # Widest first, as in bin packing: narrow columns fill what is left.
     bundled: list[int] = []
     members = []
     for feature in np.argsort(-widths, kind="stable").tolist():
@@ -77,7 +78,7 @@ def plan(widths: np.ndarray, n_channels: int) -> tuple[np.ndarray, list[int]]:
 
 
 def bundle_features(packed: np.ndarray, widths: np.ndarray, n_channels: int) -> FeatureBundles:
-    """Bundles as planned; NO_BUNDLES where none can be, or too few rows to pay for them."""
+    """Bundles as planned; NO_BUNDLES if there are none, or too few rows for them to pay."""
     members, bundled = plan(widths, n_channels)
     n = packed.shape[1]
     if not pays(n, len(widths) - len(bundled), sum(bundled) * n_channels):
@@ -111,7 +112,7 @@ def add_marginals(bundles, bundle_hist, offsets, n_channels, hist):
         width = offsets[feature + 1] - offsets[feature]
         first, end, step = starts[bundle], starts[bundle + 1], stride * width
         for c in range(n_channels):
-            own = bundle_hist[c * label_stride(starts[-1]) :][first:end]
+            own = bundle_hist[c * label_stride_of(starts[-1]) :][first:end]
             for bin_ in range(width):
                 total, place = np.int64(0), bin_ * stride
                 if stride * step < len(own):  # the longer loop is the inner one
@@ -127,7 +128,7 @@ def add_marginals(bundles, bundle_hist, offsets, n_channels, hist):
 
 @kernel
 def add_vector_marginals(bundles, bundle_sums, offsets, n_channels, sums):
-    """As ``add_marginals`` where the channels of a cell are neighbours, as they are if many."""
+    """As ``add_marginals``, of histograms in which the channels of a cell are adjacent."""
     starts, members = bundles.offsets, bundles.members
     for k in range(len(members)):
         bundle, feature, stride = members[k]

@@ -10,11 +10,9 @@ from typing import NamedTuple
 import numpy as np
 
 from steadyboost.trees.data.binned import BinnedRows
-from steadyboost.trees.growth.grower import announce_grower, grow
-from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.state import GrowerState, TreeArrays
+from steadyboost.trees.growth.grower import GrowerState, TreeArrays, announce_grower, grow
+from steadyboost.trees.growth.params import GrowthLimits, TreeParams
 from steadyboost.trees.growth.tree import GrownTree
-from steadyboost.trees.histograms.fixed_point import rounded, to_fixed_point
 from steadyboost.trees.histograms.row_statistics import (
     NO_LABELS,
     NO_WEIGHTS,
@@ -22,24 +20,50 @@ from steadyboost.trees.histograms.row_statistics import (
     Run,
     counted,
     one_by_one,
+    rounded,
+    to_fixed_point,
 )
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.prediction.apply import CHUNK, PlaceScratch, TreeNodes, find_places
+from steadyboost.trees.prediction.apply import CHUNK, LeafScratch, TreeNodes, find_leaf_keys
 from steadyboost.trees.splits.criteria import SplitParams
 
-BATCH_CELLS = 4_000_000  # rows and nodes that a batch of trees works on
-ONE = 2.0**60  # that all weights, or gradients and curvatures, together are
+BATCH_CELLS = 4_000_000  # rows plus nodes of all trees of a batch, which bounds its memory
+ONE = 2.0**60  # total of the weights, or of gradients and curvatures, in fixed point
 
 
-class BatchRows(NamedTuple):
-    """What growth has of the rows of one tree at a time: two lists of rows."""
+class BatchState(NamedTuple):
+    """What the grower needs for one tree at a time: two lists of rows, and its state."""
 
     rows: np.ndarray
     scratch: np.ndarray
+    grower: GrowerState
 
     @classmethod
-    def allocate(cls, n: int) -> "BatchRows":
-        return cls(np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32))
+    def allocate(cls, n: int, grower: GrowerState) -> "BatchState":
+        return cls(np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32), grower)
+
+
+class BatchParams(NamedTuple):
+    """How the trees of a batch grow; a leaf must have ``min_share`` of its tree's weight."""
+
+    split: SplitParams
+    min_share: float
+    limits: GrowthLimits
+
+
+class WeightedLabels(NamedTuple):
+    """A row of weights for each tree, their ``totals``, and a row of labels for each or for all."""
+
+    labels: np.ndarray
+    weights: np.ndarray
+    totals: np.ndarray
+
+
+class Derivatives(NamedTuple):
+    """Gradients and curvatures as (trees, n) arrays."""
+
+    gradients: np.ndarray
+    curvatures: np.ndarray
 
 
 @kernel
@@ -57,7 +81,7 @@ def _tree_at(forest, j):
 
 @kernel
 def _fix_two_classes(weights, labels, total, out, sums):
-    """As fix_weights, for labels 0 and 1: vector instructions. How many rows weigh anything."""
+    """As fix_weights, vectorised for labels 0 and 1; the number of rows of positive weight."""
     to_fixed_point(weights, total, out)
     both, one, n_rows = np.int64(0), np.int64(0), np.int64(0)
     for i in range(len(out)):
@@ -69,8 +93,8 @@ def _fix_two_classes(weights, labels, total, out, sums):
 
 
 @kernel
-def _list_weighing(fixed, n_rows, rows):
-    """The numbers of the rows that weigh anything."""
+def _list_rows_with_weight(fixed, n_rows, rows):
+    """List the rows of positive weight; all rows if these are all, which takes no branch."""
     at = 0
     for i in range(len(fixed)):
         if fixed[i] > 0 or n_rows == len(fixed):
@@ -88,38 +112,37 @@ class Votes(NamedTuple):
 
 
 @kernel
-def _grow_weighted(bins, stats, labels, weights, totals, params, forest, work):
-    """Grow a tree of two classes for each row of ``weights``, which add up to ``totals``.
+def _grow_weighted(bins, stats, weighted, params, forest, state, votes):
+    """Grow a tree of two classes for each row of weights.
 
-    ``labels`` has a row for each tree, or one for all. ``params`` are the split's, the least share
-    of the weight of a leaf, and the limits. A tree is grown from the rows whose weight is not
-    nothing in fixed point, often few of them; where these are all, the votes of rows are written.
+    A tree is grown from the rows of positive weight in fixed point, often few of them; if these are
+    all rows, their votes are written as well.
     """
-    split, min_share, limits = params
-    listed, state, votes = work
+    split, limits, grower = params.split, params.limits, state.grower
+    labels, weights, totals = weighted
     n = weights.shape[1]
     for j in range(len(weights)):
         own_labels, tree = labels[j % len(labels)], _tree_at(forest, j)
         n_used = _fix_two_classes(weights[j], own_labels, totals[j], stats.weights, tree.totals[0])
-        _list_weighing(stats.weights, n_used, listed.rows)
+        _list_rows_with_weight(stats.weights, n_used, state.rows)
         for i in range(len(stats.counts)):
             stats.counts[i] = stats.weights[i] > 0
         mass = tree.totals[0, 0] + tree.totals[0, 1]
-        min_mass = max(np.int64(1), np.int64(min_share * mass * (1 - 1e-9)))
+        min_mass = max(np.int64(1), np.int64(params.min_share * mass * (1 - 1e-9)))
         own_split = SplitParams(split.criterion, min_mass, split.min_count, split.l2)
         own_stats = RowStatistics(
             own_labels, stats.weights, None, stats.counts, stats.no_labels, stats.n_channels
         )
-        rows = listed.rows[:n_used]
-        n_nodes, _ = grow(bins, own_stats, rows, listed.scratch, own_split, limits, tree, state)
+        rows = state.rows[:n_used]
+        n_nodes, _ = grow(bins, own_stats, rows, state.scratch, own_split, limits, tree, grower)
         votes.n_nodes[j], votes.n_rows[j] = n_nodes, n_used
         for node in range(len(tree.gain)):
-            # By the floats that a finished tree keeps of its sums.
+            # As floats, which a finished tree keeps: they may tie where the integers do not.
             vote = np.float64(tree.totals[node, 1]) > np.float64(tree.totals[node, 0])
             votes.of_node[j, node] = vote
         if n_used == n:
             for i in range(n):
-                votes.of_row[j, i] = votes.of_node[j, np.uint64(state.node_of_row[i])]
+                votes.of_row[j, i] = votes.of_node[j, np.uint64(grower.node_of_row[i])]
 
 
 @kernel
@@ -136,10 +159,10 @@ def _vote(packed, start, feature, forest, depths, scratch, votes):
                 feature[j, own], forest.children[j, own], forest.left_bitset[j, own], depths[j]
             )
             vote = votes.of_node[j, own]
-            few = find_places(packed, first, stop, tree, vote, scratch)
-            table = scratch.by_place if few else vote
+            few = find_leaf_keys(packed, first, stop, tree, vote, scratch)
+            table = scratch.by_key if few else vote
             for k in range(stop - first):
-                votes.of_row[j, start + first + k] = table[np.uint64(scratch.places[k])]
+                votes.of_row[j, start + first + k] = table[np.uint64(scratch.keys[k])]
 
 
 def _finished(forest: TreeArrays, votes: Votes) -> list[tuple[GrownTree, np.ndarray]]:
@@ -186,15 +209,15 @@ def grow_weighted_trees(
         fixed = np.empty(n, dtype=np.int64)
         stats = RowStatistics(own_labels[0], fixed, None, *counted(counts), 2)
         forest = TreeArrays.allocate_many(len(own), capacity, 2)
-        state = GrowerState.allocate(bins, stats, n, capacity, limits, np.empty(n, np.int32))
+        grower = GrowerState.allocate(bins, stats, n, capacity, limits, np.empty(n, np.int32))
         sizes = np.empty((2, len(own)), dtype=np.int64)
         said = Votes(np.empty((len(own), capacity), np.int32), votes[at], *sizes)
-        work = BatchRows.allocate(n), state, said
-        growth = split, float(params.min_weight_leaf), limits
-        totals = rounded(own.sum(axis=1))
-        _grow_weighted(bins, stats, own_labels, own, totals, growth, forest, work)
+        weighted = WeightedLabels(own_labels, own, rounded(own.sum(axis=1)))
+        growth = BatchParams(split, float(params.min_weight_leaf), limits)
+        state = BatchState.allocate(n, grower)
+        _grow_weighted(bins, stats, weighted, growth, forest, state, said)
         if (said.n_rows < n).any():
-            scratch, depths = PlaceScratch.allocate(), forest.depth.max(axis=1)
+            scratch, depths = LeafScratch.allocate(), forest.depth.max(axis=1)
             for rows, packed, feature in binned.unpacked(forest.feature.ravel()):
                 own_feature = feature.reshape(forest.feature.shape)
                 _vote(packed, rows.start, own_feature, forest, depths, scratch, said)
@@ -205,31 +228,28 @@ def grow_weighted_trees(
 
 
 @kernel
-def _grow_newton(bins, stats, gradients, rows, params, forest, steps, work):
-    """Grow a tree for each row of ``gradients``, (gradients, curvatures) as (trees, n) arrays.
-
-    ``steps`` gets the values of the nodes: -G / (H + l2).
-    """
-    slopes, curvatures = gradients
-    split, limits = params
-    listed, state = work
+def _grow_newton(bins, stats, derivatives, rows, params, forest, steps, state):
+    """Grow a tree for each row of gradients; ``steps`` gets the values of nodes: -G / (H + l2)."""
+    slopes, curvatures = derivatives
+    split, limits, grower = params.split, params.limits, state.grower
     channels = stats.channels
     for j in range(len(slopes)):
-        tree, whole = _tree_at(forest, j), 0.0
+        tree, total = _tree_at(forest, j), 0.0
         for k in range(len(rows)):
-            whole += abs(slopes[j, rows[k]]) + curvatures[j, rows[k]]
-        scale = ONE / whole if whole > 0 else 0.0
+            total += abs(slopes[j, rows[k]]) + curvatures[j, rows[k]]
+        scale = ONE / total if total > 0 else 0.0
         tree.totals[0] = 0
         for k in range(len(rows)):
             i = rows[k]
-            listed.rows[k] = i
+            state.rows[k] = i
             channels[i, 0] = np.int64(slopes[j, i] * scale)
+            # At least 1: a row whose curvature rounds to 0 still belongs to a leaf with mass.
             channels[i, 1] = max(np.int64(1), np.int64(curvatures[j, i] * scale))
             tree.totals[0, 0] += channels[i, 0]
             tree.totals[0, 1] += channels[i, 1]
         l2 = split.l2 * scale
         own_split = SplitParams(split.criterion, split.min_mass, split.min_count, l2)
-        n_nodes, _ = grow(bins, stats, listed.rows, listed.scratch, own_split, limits, tree, state)
+        n_nodes, _ = grow(bins, stats, state.rows, state.scratch, own_split, limits, tree, grower)
         for node in range(n_nodes):
             steps[j, node] = -tree.totals[node, 0] / (tree.totals[node, 1] + l2)
 
@@ -255,12 +275,11 @@ def grow_newton_trees(
     bins, steps = binned.bins(features), np.empty((n_trees, capacity))
     forest = TreeArrays.allocate_many(n_trees, capacity, 2)
     limits, leaves = params.limits(len(rows)), np.empty(n, dtype=np.int32)
-    state = GrowerState.allocate(bins, stats, len(rows), capacity, limits, leaves)
-    sides = tuple(np.ascontiguousarray(part.T) for part in (gradients, curvatures))
+    grower = GrowerState.allocate(bins, stats, len(rows), capacity, limits, leaves)
+    by_tree = Derivatives(np.ascontiguousarray(gradients.T), np.ascontiguousarray(curvatures.T))
     split = params.split(np.ones(1), 1.0)._replace(min_mass=1, l2=params.l2)
-    growth = split, limits
-    work = BatchRows.allocate(len(rows)), state
-    _grow_newton(bins, stats, sides, rows, growth, forest, steps, work)
+    growth, state = BatchParams(split, 0.0, limits), BatchState.allocate(len(rows), grower)
+    _grow_newton(bins, stats, by_tree, rows, growth, forest, steps, state)
     return [
         _newton_tree(TreeArrays(*(part[j] for part in forest)), steps[j]) for j in range(n_trees)
     ]

@@ -1,28 +1,140 @@
-"""Growth of a whole tree in one compiled call, on one thread.
+"""The compiled grower: a tree in one call, on one thread.
 
 The loop of :func:`grow`: build the histograms of the nodes that were added last, search their best
-splits, choose the next node to split, and send its rows to its children. Only the smaller child's
-rows are added up; the larger one's histogram is the rest of their parent's.
+splits, choose the next node to split, and partition its rows. Only the smaller child's
+rows are added up; the larger one's histogram is the difference to their parent's.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.growth.partition import assign_leaves, partition
-from steadyboost.trees.histograms.build import add_rows, subtract
-from steadyboost.trees.histograms.small_node import build_small_histogram, restore_bins
-from steadyboost.trees.histograms.sparse import column_of
+from steadyboost.trees.data.binned import Bins, column_of
+from steadyboost.trees.growth.params import GrowthLimits
+from steadyboost.trees.growth.partition import assign_leaves, bin_table, partition
+from steadyboost.trees.histograms.build import (
+    BuildScratch,
+    add_rows,
+    build_scratch,
+    n_cells,
+    subtract,
+)
+from steadyboost.trees.histograms.row_statistics import RowStatistics
+from steadyboost.trees.histograms.small_node import (
+    SmallNodeScratch,
+    build_small_histogram,
+    few_rows,
+    restore_bins,
+    small_node_scratch,
+)
 from steadyboost.trees.jit import announce_compilation, kernel
+from steadyboost.trees.splits.bitset import BITSET_WORDS
 from steadyboost.trees.splits.criteria import EDGE, gain_of
-from steadyboost.trees.splits.search import find_split
+from steadyboost.trees.splits.search import SplitScratch, find_split
 
-COMPILE_SECONDS = 15  # of the grower and what else a first fit needs, on a common machine
+MIN_SLOTS = 4  # histograms allocated at the least; the pool grows when it needs more
+# Cells of histograms (32 MB) that are allocated ahead; the rest only if a tree needs them.
+MANY_CELLS = 2**22
+UNKNOWN = np.empty(0, dtype=np.int64)  # in place of the root's histogram
+
+
+class TreeArrays(NamedTuple):
+    """A tree that is growing, an entry per node; a leaf is its own child."""
+
+    feature: np.ndarray
+    children: np.ndarray
+    left_bitset: np.ndarray
+    totals: np.ndarray
+    gain: np.ndarray
+    depth: np.ndarray
+
+    @classmethod
+    def allocate(cls, capacity: int, n_channels: int) -> "TreeArrays":
+        """Up to ``capacity`` nodes: all of them are leaves, which point to themselves."""
+        return cls(
+            np.zeros(capacity, dtype=np.int32),
+            np.arange(capacity, dtype=np.int32).repeat(2).reshape(-1, 2),
+            np.zeros((capacity, BITSET_WORDS), dtype=np.uint32),
+            np.zeros((capacity, n_channels), dtype=np.int64),
+            np.zeros(capacity),
+            np.zeros(capacity, dtype=np.int64),
+        )
+
+    @classmethod
+    def allocate_many(cls, n_trees: int, capacity: int, n_channels: int) -> "TreeArrays":
+        """So many trees, with a leading axis."""
+        one = cls.allocate(capacity, n_channels)
+        return cls(*(part[None].repeat(n_trees, axis=0) for part in one))
+
+    def first(self, n_nodes: int) -> "TreeArrays":
+        """The first nodes, in arrays of their own; the arrays themselves if that is all."""
+        if n_nodes == len(self.feature):
+            return self
+        return TreeArrays(*(part[:n_nodes].copy() for part in self))
+
+
+class GrowerState(NamedTuple):
+    """The state of the compiled grower; the same arrays are used for all trees of a fit.
+
+    Best first keeps a histogram per open leaf; depth first, which grows the same tree where leaves
+    are not limited, keeps one per level; nodes of at most ``few`` rows have none.
+    """
+
+    span: np.ndarray  # where a node's rows begin and end in the list of rows
+    left_sums: np.ndarray  # of its best split
+    split_feature: np.ndarray
+    slot: np.ndarray  # of the pool, in which its histogram is
+    free: np.ndarray  # slots to be used again
+    open_nodes: np.ndarray
+    pool: np.ndarray  # histograms
+    root: np.ndarray  # histogram of all rows, empty if it is not known
+    few: int
+    node_of_row: np.ndarray
+    goes_left: np.ndarray
+    search: SplitScratch
+    build: BuildScratch
+    small: SmallNodeScratch
+
+    @classmethod
+    def allocate(
+        cls,
+        bins: Bins,
+        stats: RowStatistics,
+        n_rows: int,
+        capacity: int,
+        limits: GrowthLimits,
+        node_of_row: np.ndarray,
+    ) -> "GrowerState":
+        few, n_channels, size = few_rows(bins), stats.n_channels, n_cells(bins, stats)
+        needed = limits.max_leaves if limits.best_first else limits.max_depth + 1
+        n_slots = max(MIN_SLOTS, min(needed, MANY_CELLS // size))
+        split_feature, slot, free, open_nodes = np.empty((4, capacity), dtype=np.int64)
+        return cls(
+            np.empty((capacity, 2), dtype=np.int64),
+            np.empty((capacity, n_channels), dtype=np.int64),
+            split_feature,
+            slot,
+            free,
+            open_nodes,
+            np.empty((n_slots, size), dtype=np.int64),
+            UNKNOWN,
+            few,
+            node_of_row,
+            bin_table(),
+            SplitScratch.allocate(n_channels),
+            build_scratch(bins, stats, n_rows),
+            small_node_scratch(bins, n_channels, few),
+        )
+
+
+COMPILE_SECONDS = 15  # of all kernels that a first fit needs, on a common machine
 NO_SLOT = -1  # a node without a histogram
-ROOT = -2  # in place of a slot: the root's histogram, which is known and is not to be changed
+ROOT = -2  # in place of a slot: the root's histogram is in the cache, which must not be changed
 
 
 @kernel
 def may_split(total, depth, n_leaves, criterion, limits):
-    """Whether a node is worth a histogram: not at a limit, and not of one class."""
+    """Whether a node may be split: not at a limit, and not pure."""
     if depth >= limits.max_depth or n_leaves >= limits.max_leaves:
         return False
     if criterion >= EDGE:
@@ -60,11 +172,11 @@ def add_children(children, totals, depth, node, left, left_sums):
 
 
 @kernel
-def _widen(pool):
-    """Twice as many slots, the first ones as they were."""
+def _double_pool(pool):
+    """A pool with twice as many slots, and the same histograms in the first ones."""
     n, size = pool.shape
     wider = np.empty((2 * n, size), dtype=np.int64)
-    # Loops: numba compiles a page of text to say that slices differ in shape, for two seconds.
+    # Loops, because numba takes two seconds to compile the assignment of a slice.
     for slot in range(n):
         for cell in range(size):
             wider[slot, cell] = pool[slot, cell]
@@ -73,7 +185,7 @@ def _widen(pool):
 
 @kernel
 def _take_slot(free, n_free, n_taken):
-    """A slot that was given back, else the next that was never taken; what is left of both."""
+    """A free slot, else the next that was never taken; the numbers of free and of taken slots."""
     if n_free > 0:
         return n_free - 1, n_taken, free[n_free - 1]
     return n_free, n_taken + 1, n_taken
@@ -86,10 +198,10 @@ def _list_all(rows):
 
 
 @kernel
-def _close_leaves(is_leaf, left_bitset, gain, span, rows, node_of_row):
-    """Write the leaves of rows where they have not been written yet.
+def _finish_leaves(is_leaf, left_bitset, gain, span, rows, node_of_row):
+    """Write the leaves of rows that have not been assigned yet.
 
-    What a search has left in leaves goes.
+    Splits that were found for nodes that stay leaves are deleted.
     """
     for node in range(len(is_leaf)):
         if is_leaf[node, 0] == node:
@@ -117,23 +229,24 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
     span[0, 0], span[0, 1] = 0, len(rows)
     slot[0] = ROOT if fresh else NO_SLOT
     while True:
-        # Histograms of the new nodes: the larger child's is the rest of its parent's.
+        # Histograms of the new nodes: the larger child's is its parent's minus the smaller one's.
         useful = False
         for node in range(first, n_nodes):
             useful |= may_split(tree.totals[node], tree.depth[node], n_leaves, criterion, limits)
+        # If the larger child is a small node, so is the other, and none needs a slot.
         if useful and span[large, 1] - span[large, 0] > few and slot[small] == NO_SLOT:
             if n_free == 0 and n_taken == len(pool):
-                pool = _widen(pool)
+                pool = _double_pool(pool)
             n_free, n_taken, slot[small] = _take_slot(free, n_free, n_taken)
             own, hist = rows[span[small, 0] : span[small, 1]], pool[slot[small]]
             hist[:] = 0
             add_rows(bins, bins.sparse, bins.bundles, stats, stats.channels, own, state.build, hist)
-            if slot[large] == ROOT:  # all other slots are free
+            if slot[large] == ROOT:  # no other node has a slot yet, so the pool is large enough
                 n_free, n_taken, slot[large] = _take_slot(free, n_free, n_taken)
                 subtract(state.root, hist, pool[slot[large]])
             elif large != small:
                 subtract(pool[slot[large]], hist, pool[slot[large]])
-        # Their best splits; nodes of few rows are searched by the bins that their rows have.
+        # Their best splits; small nodes have histograms of the bins that occur in them.
         for node in range(first, n_nodes):
             tree.gain[node], n_rows = -np.inf, span[node, 1] - span[node, 0]
             if may_split(tree.totals[node], tree.depth[node], n_leaves, criterion, limits):
@@ -160,6 +273,7 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
             if tree.gain[node] > -np.inf:
                 state.open_nodes[n_open] = node
                 n_open += 1
+            # Leaves need no histogram, nor do small nodes: their children are small, too.
             if slot[node] >= 0 and (tree.gain[node] == -np.inf or n_rows <= few):
                 free[n_free] = slot[node]
                 n_free += 1
@@ -167,11 +281,12 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
         if n_open == 0 or n_leaves >= limits.max_leaves:
             if fresh:
                 _list_all(rows)
-            _close_leaves(
+            _finish_leaves(
                 tree.children[:n_nodes], tree.left_bitset, tree.gain, span, rows, state.node_of_row
             )
             return n_nodes, pool
-        # Split the next node; children at the limit of the depth are leaves at once.
+        # Split the next node. Children at the limit of the depth are leaves, so that their rows
+        # need not be partitioned, only assigned.
         node = _pop_next(state.open_nodes, n_open, tree.gain, limits.best_first)
         tree.feature[node] = state.split_feature[node]
         add_children(tree.children, tree.totals, tree.depth, node, n_nodes, state.left_sums[node])
@@ -189,6 +304,7 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
         fresh = False
         span[n_nodes, 0], span[n_nodes, 1] = start, start + n_left
         span[n_nodes + 1, 0], span[n_nodes + 1, 1] = start + n_left, stop
+        # The larger child's histogram takes its parent's slot.
         first, small = n_nodes, n_nodes if 2 * n_left <= len(own) else n_nodes + 1
         large = 2 * first + 1 - small
         slot[small], slot[large] = NO_SLOT, slot[node]
@@ -196,5 +312,5 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
 
 
 def announce_grower() -> None:
-    """Say that a first fit has to wait, if the grower has never been compiled."""
+    """Print that a first fit has to wait, if the grower has never been compiled."""
     announce_compilation(grow, COMPILE_SECONDS)

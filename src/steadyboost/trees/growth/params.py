@@ -1,10 +1,10 @@
-"""How a tree grows."""
+"""Parameters of a tree's growth, as users set them and as kernels take them."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.growth.state import GrowthLimits
 from steadyboost.trees.splits import criteria
 from steadyboost.trees.splits.criteria import SplitParams
 
@@ -19,9 +19,17 @@ CRITERIA = {
 }
 
 
+class GrowthLimits(NamedTuple):
+    """Limits of a tree, and whether the node of the largest gain is split next."""
+
+    max_depth: int
+    max_leaves: int
+    best_first: bool
+
+
 @dataclass(frozen=True)
 class TreeParams:
-    """How far and by which criterion a tree grows; ``None`` is no limit."""
+    """Criterion and limits of a tree; ``None`` is no limit."""
 
     criterion: str = "gini"
     max_depth: int | None = None
@@ -49,15 +57,16 @@ class TreeParams:
         leaves = n_rows if self.max_leaf_nodes is None else self.max_leaf_nodes
         return GrowthLimits(depth, leaves, self.max_leaf_nodes is not None)
 
-    def split(self, total: np.ndarray, whole: float) -> SplitParams:
-        """What a split must have, in fixed point; only rounding may be missing of a weight.
+    def split(self, total: np.ndarray, fixed_point_scale: float) -> SplitParams:
+        """Minimum mass and count of a side, in fixed point; a mass may be short by rounding.
 
-        ``total`` is the sum of all rows, by channel, and 2**60 stands for ``whole``.
+        ``total`` is the sum of all rows, by channel, and 2**60 stands for ``fixed_point_scale``.
         """
         min_mass = 1
         if self.min_weight_leaf > 0:
             mass = total.sum() if CRITERIA[self.criterion] < criteria.EDGE else total[-1]
+            # A leaf that has just the share of the weight may miss it after rounding.
             min_mass = max(1, int(self.min_weight_leaf * mass * (1 - 1e-9)))
         min_count = self.min_samples_leaf if self.counts_rows else 0
-        l2 = self.l2 / whole * 2.0**60 if self.l2 else 0.0
+        l2 = self.l2 / fixed_point_scale * 2.0**60 if self.l2 else 0.0
         return SplitParams(CRITERIA[self.criterion], min_mass, min_count, l2)

@@ -1,9 +1,9 @@
-"""Rows of a split node go to its children."""
+"""Partition of the rows of a node among its children."""
 
 import numpy as np
 
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.splits.bitset import BITSET_WORDS, contains
+from steadyboost.trees.splits.bitset import BITSET_WORDS, contains, unpack_bitset
 
 
 def bin_table() -> np.ndarray:
@@ -12,24 +12,17 @@ def bin_table() -> np.ndarray:
 
 
 @kernel
-def _unpack(left_bitset, goes_left):
-    for word in range(BITSET_WORDS):
-        for b in range(32):
-            goes_left[32 * word + b] = (left_bitset[word] >> np.uint32(b)) & np.uint32(1)
-
-
-@kernel
 def partition(packed, feature, left_bitset, rows, scratch, goes_left, first):
     """Reorder ``rows`` so that those that go left come first, both sides in ascending order.
 
-    They are listed, or, if there is a ``first`` one (else -1), it is that and all after it. A row
-    is written to both sides and one of two cursors moves: this takes no branch, which could not be
-    predicted.
+    The rows are those listed or, if ``first`` is not -1, ``first`` and all after it, which need not
+    be listed. Each row is written to both sides and one of two cursors moves: this takes no branch,
+    which could not be predicted.
 
          rows            l r r l r l l          rows            l l l l | r r r
          scratch         r r r
     """
-    _unpack(left_bitset, goes_left)
+    unpack_bitset(left_bitset, goes_left)
     words = packed[feature >> 2]
     shift = np.uint32(8 * (feature & 3))
     n_left, n_right, one = np.uint64(0), np.uint64(0), np.uint64(1)
@@ -56,7 +49,7 @@ def partition(packed, feature, left_bitset, rows, scratch, goes_left, first):
 @kernel
 def assign_leaves(packed, feature, left_bitset, rows, left_node, goes_left, node_of_row):
     """Assign rows to two leaves, ``left_node`` and the next; they stay in their order."""
-    _unpack(left_bitset, goes_left)
+    unpack_bitset(left_bitset, goes_left)
     words = packed[feature >> 2]
     shift = np.uint32(8 * (feature & 3))
     for row in rows:

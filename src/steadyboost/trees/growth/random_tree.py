@@ -1,29 +1,30 @@
 """Trees whose splits are drawn in part: random forests and extremely randomised trees.
 
 At each node some features are drawn, and the best of their splits, or of one random split of
-each, is taken. Categories are put in the order of their share of a class that is drawn, too; gaps
-come before or after all values, by the toss of a coin. Sums are of 64-bit floating point: a tree
-depends on its seed and its rows alone.
+each, is taken. Categories are put in the order of their share of a class that is drawn, too;
+missing values come before or after all others, by the toss of a coin. Sums are of 64-bit floating
+point: a tree depends on its seed and its rows alone.
+
+These trees are grown by their own loop because they are deep: a node has few rows, which are sorted
+feature by feature in less time than the histogram of all features would take.
 """
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from steadyboost.trees.data.binned import BinnedRows
-from steadyboost.trees.growth.random_cut import (
-    CATEGORIES,
-    PLACES,
-    below,
-    order_numbers,
-    try_feature,
-    uniform,
-)
+from steadyboost.trees.growth.grower import TreeArrays
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.splits.bitset import BITSET_WORDS
+from steadyboost.trees.splits.bitset import include
 
 MOST_FEATURES = 1024  # that a tree of a sparse table chooses from
+FEW = 24  # rows that are sorted by insertion
+PLACES = 257  # of bins in order, one of them for missing values
+CATEGORIES = -2  # in place of the bin that comes first
+NOTHING = 1e-12  # share of a node's mass that is lost in rounding
 
 
 @dataclass(frozen=True)
@@ -39,35 +40,290 @@ class RandomGrowth:
         return max(1, int(np.sqrt(n_features)))
 
 
-@kernel
-def _drawn_gap(gap, state):
-    """The bin of gaps, or none: whether they come before all values is drawn."""
-    return gap if uniform(state) < 0.5 else -1
+class RandomParams(NamedTuple):
+    """What the grower takes of :class:`RandomGrowth`."""
+
+    n_drawn: int
+    min_leaf: int
+    random_cuts: bool
+
+
+class ByteColumns(NamedTuple):
+    """The features to choose from: number f is in ``bins[places[f] // 4, :, places[f] % 4]``."""
+
+    bins: np.ndarray
+    places: np.ndarray
+    n_bins: np.ndarray
+    categorical: np.ndarray
+
+
+class NodeRows(NamedTuple):
+    """Labels and weights of the rows of a node, in adjacent memory, and their sums.
+
+    ``totals`` are the weights of the labels, ``mass`` is their sum and ``squares`` that of their
+    squares.
+    """
+
+    labels: np.ndarray
+    weights: np.ndarray
+    totals: np.ndarray
+    mass: float
+    squares: float
+
+
+class CutScratch(NamedTuple):
+    """What the search for a cut writes to: by row of the node, by place, and by label."""
+
+    places: np.ndarray
+    order: np.ndarray
+    counts: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+
+
+class RandomState(NamedTuple):
+    """The state of growth: rows by node, features in the order drawn, random bits, scratch."""
+
+    span: np.ndarray  # where a node's rows begin and end in the list of rows
+    features: np.ndarray
+    seed: np.ndarray
+    other_rows: np.ndarray
+    labels: np.ndarray
+    weights: np.ndarray
+    place: np.ndarray  # of each bin of the feature that is tried
+    best_place: np.ndarray  # and of the best one so far
+    search: CutScratch
+
+    @classmethod
+    def allocate(
+        cls, rows: np.ndarray, labels: np.ndarray, n_features: int, tree: TreeArrays, seed: int
+    ) -> "RandomState":
+        n, (capacity, n_labels) = len(rows), tree.totals.shape
+        return cls(
+            np.empty((capacity, 2), dtype=np.int64),
+            np.arange(n_features),
+            np.full(1, seed, dtype=np.uint64),
+            np.empty_like(rows),
+            np.empty(n, dtype=labels.dtype),
+            np.empty(n),
+            np.empty(PLACES, dtype=np.int32),
+            np.empty(PLACES, dtype=np.int32),
+            CutScratch(
+                np.empty(n, dtype=np.int32),
+                np.empty(n, dtype=np.int32),
+                np.empty(PLACES + 2, dtype=np.int32),
+                np.empty(n_labels),
+                np.empty(n_labels),
+            ),
+        )
 
 
 @kernel
-def _send(column, place, cut, own, scratch):
-    """Rows that go left first; how many."""
+def draw(seed):
+    """64 random bits (SplitMix64): the same on every machine."""
+    seed[0] += np.uint64(0x9E3779B97F4A7C15)
+    bits = seed[0]
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return bits ^ (bits >> np.uint64(31))
+
+
+@kernel
+def below(n, seed):
+    return np.int64((draw(seed) >> np.uint64(16)) % np.uint64(n))
+
+
+@kernel
+def uniform(seed):
+    return np.float64(draw(seed) >> np.uint64(11)) * 2.0**-53
+
+
+@kernel
+def _order_categories(places, node, place, seed):
+    """Write the place of each bin in an order that is drawn; ``places`` are bins plus 1."""
+    labels, weights, totals = node.labels, node.weights, node.totals
+    rest, wanted = uniform(seed) * node.mass, 0
+    while wanted < len(totals) - 1 and rest >= totals[wanted]:
+        rest -= totals[wanted]
+        wanted += 1
+    share, masses = np.zeros(len(place)), np.zeros(len(place))
+    for i in range(len(places)):
+        masses[places[i] - 1] += weights[i]
+        share[places[i] - 1] += weights[i] * (labels[i] == wanted)
+    for b in range(len(place)):
+        # Categories that the node has not seen get a place at random.
+        share[b] = share[b] / masses[b] if masses[b] > 0 else uniform(seed)
+    order = np.argsort(share)
+    for k in range(len(place)):
+        place[order[k]] = k + 1
+
+
+@kernel
+def order_numbers(place, missing_first):
+    """The same for bins of numbers; the last one has missing values, which may come first."""
+    for b in range(len(place)):
+        place[b] = b + 1
+    if missing_first:
+        place[len(place) - 1] = 0
+
+
+@kernel
+def _read_places(column, rows, first_bin, places):
+    """Write the places of numbers, where one bin comes first; the lowest and the highest place."""
+    low, high = np.int32(PLACES), np.int32(0)
+    for k in range(len(rows)):
+        bin_ = np.int32(column[rows[k]])
+        at = np.int32(0) if bin_ == first_bin else bin_ + np.int32(1)
+        places[k] = at
+        low, high = min(low, at), max(high, at)
+    return low, high
+
+
+@kernel
+def _sort(places, counts, order):
+    """Rows of a node by their places."""
+    m = len(places)
+    if m <= FEW:
+        for k in range(m):
+            at, j = places[k], k
+            while j > 0 and places[order[j - 1]] > at:
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = k
+        return
+    counts[:] = 0
+    for k in range(m):
+        counts[places[k] + 1] += 1
+    for p in range(1, len(counts)):
+        counts[p] += counts[p - 1]
+    for k in range(m):
+        order[counts[places[k]]] = k
+        counts[places[k]] += 1
+
+
+@kernel
+def _best_cut(node, places, order, min_leaf, left, right):
+    """The last place that goes left, and the score of that split: sum of squares over mass.
+
+    Sums are updated row by row: moving weight w of a class with weight v changes v^2 by w (2v + w).
+    """
+    best, cut = -np.inf, -1
+    for c in range(len(node.totals)):
+        left[c], right[c] = 0.0, node.totals[c]
+    left_mass, right_mass, left_squares, right_squares = 0.0, node.mass, 0.0, node.squares
+    m, here = len(order), places[order[0]]
+    for k in range(m - 1):
+        c, w = node.labels[order[k]], node.weights[order[k]]
+        left_squares += w * (2 * left[c] + w)
+        right_squares += w * (w - 2 * right[c])
+        left[c] += w
+        right[c] -= w
+        left_mass += w
+        right_mass -= w
+        last, here = here, places[order[k + 1]]
+        if last == here or k + 1 < min_leaf or m - k - 1 < min_leaf:
+            continue
+        if min(left_mass, right_mass) <= NOTHING * node.mass:
+            continue
+        score = left_squares / left_mass + right_squares / right_mass
+        if score > best:
+            best, cut = score, last
+    return cut, best
+
+
+@kernel
+def _random_cut(node, places, low, high, min_leaf, left, seed):
+    """As ``_best_cut``, for a random place from the lowest to the one before the highest."""
+    totals = node.totals
+    m, cut, n_left = len(places), low + below(high - low, seed), 0
+    left[:] = 0
+    for i in range(m):
+        goes = places[i] <= cut
+        left[node.labels[i]] += node.weights[i] * goes
+        n_left += goes
+    if n_left < min_leaf or m - n_left < min_leaf:
+        return -1, -1.0  # a feature that was tried in vain
+    mass, squares, others = 0.0, 0.0, 0.0
+    for c in range(len(left)):
+        mass += left[c]
+        squares += left[c] * left[c]
+        others += (totals[c] - left[c]) ** 2
+    if min(mass, node.mass - mass) <= NOTHING * node.mass:
+        return -1, -1.0
+    return cut, squares / mass + others / (node.mass - mass)
+
+
+@kernel
+def _place_categories(column, rows, node, place, places, seed):
+    """As :func:`_read_places` where bins are categories, which are put in order first."""
+    low, high = _read_places(column, rows, -1, places)
+    if low == high:
+        return low, high
+    _order_categories(places, node, place, seed)
+    low, high = np.int32(PLACES), np.int32(0)
+    for k in range(len(rows)):
+        places[k] = place[places[k] - 1]
+        low, high = min(low, places[k]), max(high, places[k])
+    return low, high
+
+
+@kernel
+def _try_feature(column, first_bin, rows, node, params, place, scratch, seed):
+    """The best, or a random, cut of a feature and its score.
+
+    Numbers have ``first_bin``, the bin before all others or -1; categories have -2, and the place
+    of each is written.
+    """
+    places, order, min_leaf = scratch.places, scratch.order, params.min_leaf
+    if first_bin == CATEGORIES:
+        low, high = _place_categories(column, rows, node, place, places, seed)
+    else:
+        low, high = _read_places(column, rows, first_bin, places)
+    if low == high:
+        return -1, -np.inf
+    # Arrays and not their structure are passed on: each field costs time in every call.
+    if params.random_cuts:
+        return _random_cut(node, places, low, high, min_leaf, scratch.left, seed)
+    _sort(places, scratch.counts[: len(place) + 2], order)
+    return _best_cut(node, places, order, min_leaf, scratch.left, scratch.right)
+
+
+@kernel
+def _first_bin(n_bins, categorical, seed):
+    """The bin before all others: that of missing values or none, as is drawn."""
+    if categorical:
+        return CATEGORIES
+    return n_bins if uniform(seed) < 0.5 else -1
+
+
+@kernel
+def _partition(column, place, cut, rows, scratch):
+    """Rows that go left first; how many.
+
+    As :func:`~steadyboost.trees.growth.partition.partition`, by place: a table of all bins, which
+    that one makes, would take longer than the few rows of most nodes.
+    """
     n_left, n_right = 0, 0
-    for k in range(len(own)):
-        row = own[k]
+    for k in range(len(rows)):
+        row = rows[k]
         if place[column[row]] <= cut:
-            own[n_left] = row
+            rows[n_left] = row
             n_left += 1
         else:
             scratch[n_right] = row
             n_right += 1
     for k in range(n_right):
-        own[n_left + k] = scratch[k]
+        rows[n_left + k] = scratch[k]
     return n_left
 
 
 @kernel
-def _read_node(rows, labels, weights, own, totals):
-    """Copy the labels and weights of a node's rows side by side; its mass and sum of squares."""
-    own_labels, own_weights = own
+def _read_node(rows, labels, weights, state, totals):
+    """Copy the labels and weights of a node's rows side by side, and add them up."""
+    m = len(rows)
+    own_labels, own_weights = state.labels[:m], state.weights[:m]
     totals[:] = 0
-    for k in range(len(rows)):
+    for k in range(m):
         c, w = labels[rows[k]], weights[rows[k]]
         own_labels[k], own_weights[k] = c, w
         totals[c] += w
@@ -75,83 +331,58 @@ def _read_node(rows, labels, weights, own, totals):
     for c in range(len(totals)):
         mass += totals[c]
         squares += totals[c] * totals[c]
-    return mass, squares
+    return NodeRows(own_labels, own_weights, totals, mass, squares)
 
 
 @kernel
-def _grow(bytes_, layout, labels, weights, rows, rule, tree):
+def _grow(columns, labels, weights, rows, params, tree, state):
     """Grow a tree on ``rows``, which are reordered; returns its number of nodes."""
-    n, k, n_features, capacity = len(rows), tree[3].shape[1], len(layout[1]), len(tree[0])
-    by_row = (
-        np.empty_like(rows),
-        np.empty_like(labels),
-        np.empty(n),
-        np.empty(n, dtype=np.int32),
-        np.empty(n, dtype=np.int32),
-    )
-    by_bin = (
-        np.empty(PLACES, dtype=np.int32),
-        np.empty(PLACES, dtype=np.int32),
-        np.empty(PLACES + 2, dtype=np.int32),
-    )
-    sides, names = (np.empty(k), np.empty(k)), np.arange(n_features)
-    span, state = np.empty((capacity, 2), dtype=np.int64), np.full(1, rule[3], dtype=np.uint64)
-    room = (by_row, by_bin, sides, names, span, state)
-    return _grow_in(room, bytes_, layout, labels, weights, rows, rule, tree)
-
-
-@kernel
-def _grow_in(room, bytes_, layout, labels, weights, rows, rule, tree):
-    """As _grow, in the given room."""
-    by_row, by_bin, sides, names, span, state = room
-    scratch, own_labels, own_weights, places, order = by_row
-    place, chosen, counts = by_bin
-    columns, n_bins, categorical = layout
-    n_drawn, min_leaf, random_cuts, _ = rule
-    feature, children, left_bitset, value, gain, depth = tree
-    n_features = len(n_bins)
+    span, names, search, seed = state.span, state.features, state.search, state.seed
+    n_bins, n_features = columns.n_bins, len(columns.n_bins)
     span[0, 0], span[0, 1] = 0, len(rows)
-    n_nodes, node, depth[0] = 1, 0, 0
-    while node < n_nodes:
+    n_nodes, node = 1, 0
+    while node < n_nodes:  # breadth first: children are appended
         inside = rows[span[node, 0] : span[node, 1]]
+        own = _read_node(inside, labels, weights, state, tree.totals[node])
         m = len(inside)
-        own, beside = (own_labels[:m], own_weights[:m]), (places[:m], order[:m], counts, sides)
-        sums = _read_node(inside, labels, weights, own, value[node])
-        mass, score = sums[0], sums[1] / sums[0]
-        best, cut, on = score * (1 + 1e-12), -1, -1
-        feature[node], gain[node] = -1, 0.0
+        scratch = CutScratch(
+            search.places[:m], search.order[:m], search.counts, search.left, search.right
+        )
+        score = own.squares / own.mass
+        best, cut, best_feature = score * (1 + 1e-12), -1, -1  # less is rounding
         tried, drawn = 0, 0
-        if m < 2 * min_leaf or score >= mass * (1 - 1e-12):
-            drawn = n_features  # nothing to gain
-        while drawn < n_features and tried < n_drawn:
-            swap = drawn + below(n_features - drawn, state)
+        if m < 2 * params.min_leaf or score >= own.mass * (1 - 1e-12):
+            drawn = n_features  # too small, or pure
+        # Features that are constant in the node do not count as tried, as in scikit-learn.
+        while drawn < n_features and tried < params.n_drawn:
+            swap = drawn + below(n_features - drawn, seed)
             names[drawn], names[swap] = names[swap], names[drawn]
             f = names[drawn]
             drawn += 1
-            column, width = bytes_[columns[f] >> 2, :, columns[f] & 3], n_bins[f] + 1
-            first_bin = CATEGORIES if categorical[f] else _drawn_gap(n_bins[f], state)
-            at, found = try_feature(
-                column, first_bin, inside, own, value[node], sums, (min_leaf, random_cuts),
-                place[:width], beside, state,
-            )  # fmt: skip
+            place = state.place[: n_bins[f] + 1]
+            column = columns.bins[columns.places[f] >> 2, :, columns.places[f] & 3]
+            first_bin = _first_bin(n_bins[f], columns.categorical[f], seed)
+            at, found = _try_feature(column, first_bin, inside, own, params, place, scratch, seed)
             tried += found > -np.inf
             if found > best:
-                best, cut, on = found, at, f
-                if categorical[f]:
-                    for b in range(width):
-                        chosen[b] = place[b]
+                best, cut, best_feature = found, at, f
+                if columns.categorical[f]:
+                    for b in range(len(place)):
+                        state.best_place[b] = place[b]
                 else:
-                    order_numbers(chosen[:width], first_bin >= 0)
-        if on >= 0:
-            column = bytes_[columns[on] >> 2, :, columns[on] & 3]
-            n_left = _send(column, chosen, cut, inside, scratch)
-            feature[node], gain[node] = on, best - score
-            for b in range(n_bins[on] + 1):
-                if chosen[b] <= cut:
-                    left_bitset[node, b >> 5] |= np.uint32(1) << np.uint32(b & 31)
+                    order_numbers(state.best_place[: len(place)], first_bin >= 0)
+        if best_feature >= 0:
+            byte = columns.places[best_feature]
+            column = columns.bins[byte >> 2, :, byte & 3]
+            n_left = _partition(column, state.best_place, cut, inside, state.other_rows)
+            tree.feature[node], tree.gain[node] = best_feature, best - score
+            for b in range(n_bins[best_feature] + 1):
+                if state.best_place[b] <= cut:
+                    include(b, tree.left_bitset[node])
             middle = span[node, 0] + n_left
             for side in range(2):
-                children[node, side], depth[n_nodes + side] = n_nodes + side, depth[node] + 1
+                tree.children[node, side] = n_nodes + side
+                tree.depth[n_nodes + side] = tree.depth[node] + 1
             span[n_nodes, 0], span[n_nodes, 1] = span[node, 0], middle
             span[n_nodes + 1, 0], span[n_nodes + 1, 1] = middle, span[node, 1]
             n_nodes += 2
@@ -168,7 +399,7 @@ def grow_random_tree(
     seed: int,
     features: np.ndarray | None = None,
 ) -> GrownTree:
-    """A tree of the rows that weigh anything; its values are the weights of the labels.
+    """A tree of the rows of positive weight; its values are the weights of the labels.
 
     It chooses from the listed features; of many, from some of them.
     """
@@ -178,39 +409,24 @@ def grow_random_tree(
         names = np.sort(rng.choice(names, MOST_FEATURES, replace=False))
     packed, places, layout, all_names = binned.group(names)
     rows = np.flatnonzero(weights).astype(np.int32)
-    capacity = 2 * max(1, len(rows) // growth.min_samples_leaf) - 1
-    tree = _empty(capacity, n_labels)
+    tree = TreeArrays.allocate(2 * max(1, len(rows) // growth.min_samples_leaf) - 1, n_labels)
+    tree = tree._replace(totals=np.empty(tree.totals.shape))
+    bins = packed.view(np.uint8).reshape(len(packed), packed.shape[1], 4)
     categorical = binned.categorical[all_names[places]]
-    shape = (places, layout.n_bins[places], categorical)
-    bytes_ = packed.view(np.uint8).reshape(len(packed), packed.shape[1], 4)
-    n_drawn = growth.n_drawn(len(names))
-    rule = n_drawn, growth.min_samples_leaf, growth.random_cuts, int(rng.integers(2**31))
-    n_nodes = _grow(bytes_, shape, labels, weights, rows, rule, tree)
-    return _finished(tree, n_nodes, all_names[places], float(weights[rows].sum()))
+    columns = ByteColumns(bins, places, layout.n_bins[places], categorical)
+    params = RandomParams(growth.n_drawn(len(names)), growth.min_samples_leaf, growth.random_cuts)
+    state = RandomState.allocate(rows, labels, len(names), tree, int(rng.integers(2**31)))
+    n_nodes = _grow(columns, labels, weights, rows, params, tree, state)
+    return _finished(tree.first(n_nodes), all_names[places], float(weights[rows].sum()))
 
 
-def _empty(capacity: int, n_labels: int) -> tuple[np.ndarray, ...]:
-    return (
-        np.empty(capacity, dtype=np.int32),
-        np.empty((capacity, 2), dtype=np.int32),
-        np.zeros((capacity, BITSET_WORDS), dtype=np.uint32),
-        np.empty((capacity, n_labels)),
-        np.empty(capacity),
-        np.empty(capacity, dtype=np.int32),
-    )
-
-
-def _finished(
-    tree: tuple[np.ndarray, ...], n_nodes: int, names: np.ndarray, mass: float
-) -> GrownTree:
-    feature, children, left_bitset, value, gain, depth = (part[:n_nodes].copy() for part in tree)
-    leaf = feature < 0
-    children[leaf] = np.flatnonzero(leaf)[:, None]
+def _finished(tree: TreeArrays, names: np.ndarray, mass: float) -> GrownTree:
+    is_leaf = tree.children[:, 0] == np.arange(len(tree.children))
     return GrownTree(
-        feature=np.where(leaf, 0, names[feature]).astype(np.int32),
-        children=children,
-        left_bitset=left_bitset,
-        value=value,
-        gain=gain / mass,
-        depth=int(depth.max()),
+        feature=np.where(is_leaf, 0, names[tree.feature]).astype(np.int32),
+        children=tree.children,
+        left_bitset=tree.left_bitset,
+        value=tree.totals,
+        gain=tree.gain / mass,
+        depth=int(tree.depth.max()),
     )

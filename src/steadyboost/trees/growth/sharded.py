@@ -2,10 +2,11 @@
 
 Shards are blocks of rows on threads of this process (kernels release the interpreter's lock), or
 partitions on Dask's workers. A shard keeps its rows and their order by node; only sums and splits
-travel. Sums are integers, so the tree is the one that :func:`steadyboost.trees.growth.grower.grow`
-grows on all rows at once, bit for bit, however the rows are dealt. Two calls per shard and level:
-it sends the rows of each node to its children and adds up those of the smaller one; then it looks
-for splits in a share of the features.
+are exchanged. Sums are integers, so the tree is the one that
+:func:`steadyboost.trees.growth.grower.grow` grows on all rows at once, bit for bit, whatever the
+shards. There are two parallel steps per level: by shard, partition the rows of each node and build
+the histogram of its smaller child; by group of features, add up the shards' histograms and search
+splits.
 
 Best-first growth looks ahead: on each level it splits every open node that could still be chosen,
 and chooses among them at the end.
@@ -19,20 +20,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.data.binned import Bins, Layout
-from steadyboost.trees.growth.grower import add_children, may_split
+from steadyboost.trees.data.binned import Bins, Layout, column_of
+from steadyboost.trees.growth.grower import TreeArrays, add_children, may_split
+from steadyboost.trees.growth.params import GrowthLimits
 from steadyboost.trees.growth.partition import assign_leaves, bin_table, count_left, partition
-from steadyboost.trees.growth.state import GrowthLimits, TreeArrays
 from steadyboost.trees.histograms.build import build_histogram, build_scratch, n_cells
 from steadyboost.trees.histograms.row_statistics import RowStatistics, Run
-from steadyboost.trees.histograms.sparse import column_of
 from steadyboost.trees.splits.bitset import BITSET_WORDS
 from steadyboost.trees.splits.criteria import SplitParams, gain_of
 from steadyboost.trees.splits.search import SplitScratch, find_split
 
-SAMPLE_ROWS = 256  # of a node, by which the smaller child is guessed
+SAMPLE_ROWS = 256  # of a node in a shard, from which the smaller child is estimated
 
-Column = tuple[np.ndarray, int]  # packed bins of all rows, and its place in them
+Column = tuple[np.ndarray, int]  # packed bins of all rows, and the feature's index in them
 Allreduce = Callable[[Sequence[Any], Callable[[list[Any]], Any]], Any]
 
 
@@ -75,7 +75,7 @@ class Shard:
         scratch: np.ndarray,
         first: int = -1,
     ):
-        """``first``: of the rows, where these are it and all after it, not yet listed.
+        """``first``: if not -1, the rows are this one and those after it, and not yet listed.
 
         The histogram of the root is known then.
         """
@@ -95,7 +95,7 @@ class Shard:
         return self.rows[start:stop]
 
     def build_histograms(self, nodes: Sequence[int]) -> None:
-        """Histograms of these nodes; those of others go."""
+        """Build the histograms of these nodes, in place of those of the level before."""
         self.hists = {node: np.empty(self.n_cells, dtype=np.int64) for node in nodes}
         for node, hist in self.hists.items():
             build_histogram(self.bins, self.stats, self.rows_of(node), self.build, hist)
@@ -103,7 +103,7 @@ class Shard:
     def sample_left(self, at: int, node: Node, column: Column) -> tuple[int, int]:
         """How many of a sample of a node's rows go left, and how many are in it."""
         start, stop = self.span[at]
-        step = (stop - start) // SAMPLE_ROWS + 1
+        step = (stop - start) // SAMPLE_ROWS + 1  # evenly spaced: rows may be sorted by label
         if self.first >= 0:
             rows = np.arange(self.first, self.first + stop, step, dtype=np.int32)
         else:
@@ -111,7 +111,7 @@ class Shard:
         return count_left(*column, node.left_bitset, rows), len(rows)
 
     def split(self, at: int, node: Node, column: Column) -> None:
-        """Send a node's rows to its children."""
+        """Partition a node's rows among its children."""
         start, stop = self.span.pop(at)
         rows, first, self.first = self.rows[start:stop], self.first, -1
         n_left = partition(*column, node.left_bitset, rows, self.scratch, self.goes_left, first)
@@ -119,7 +119,7 @@ class Shard:
         self.span[node.left], self.span[node.left + 1] = (start, middle), (middle, stop)
 
     def assign_leaves(self, nodes: Sequence[Node], places: np.ndarray, out: np.ndarray) -> None:
-        """Write where each row ends; the rows of the deepest nodes have not been sent yet."""
+        """Write the leaf of each row; those of the deepest nodes have not been partitioned yet."""
         for at in self.span:
             node, rows = nodes[at], self.rows_of(at)
             if node.left >= 0 and places[node.left] != places[at]:
@@ -142,8 +142,8 @@ def best_split(
     return SplitInfo(score, feature, left_bitset, left_sums)
 
 
-class Family(NamedTuple):
-    """A node that was split, and its children with fewer rows and more rows."""
+class Siblings(NamedTuple):
+    """The children of a node, by their numbers of rows, and the node itself."""
 
     parent: int
     small: int
@@ -168,9 +168,9 @@ class ShardedGrower:
         self.nodes = [Node(tree.totals[0].copy(), 0)]
         if self.may_split(0):
             if root is not None:
-                self.hists[0] = root.copy()
-            self.search([0], [Family(-1, 0, -1)] if root is None else [])
-            while chosen := self.promising():
+                self.hists[0] = root.copy()  # the larger child will take over the array
+            self.search([0], [Siblings(-1, 0, -1)] if root is None else [])
+            while chosen := self.nodes_to_split():
                 self.search(*self.split(chosen))
         return self.assemble(tree, node_of_row)
 
@@ -178,40 +178,43 @@ class ShardedGrower:
         node = self.nodes[at]
         return may_split(node.total, node.depth, 1, self.params.criterion, self.limits)
 
-    def search(self, level: Sequence[int], families: Sequence[Family]) -> None:
-        """Best split of each node of a level, whose histograms come from these families."""
+    def search(self, level: Sequence[int], siblings: Sequence[Siblings]) -> None:
+        """Best split of each node of a level, whose histograms are those of these siblings."""
         if not level:
             return
-        for parent, small, large in families:
+        # Arrays are taken over here, before threads write to them.
+        for parent, small, large in siblings:
             self.hists[small] = self.shards[0].hists[small]
             if large >= 0:
                 self.hists[large] = self.hists.pop(parent)
-        for at, found in zip(level, self.best_splits(level, families), strict=True):
+        for at, found in zip(level, self.best_splits(level, siblings), strict=True):
             node = self.nodes[at]
             node.gain = gain_of(found.score, node.total, self.params)
             if found.feature >= 0 and node.gain > -np.inf:
                 _, node.feature, node.left_bitset, node.left_sums = found
 
-    def best_splits(self, level: Sequence[int], families: Sequence[Family]) -> list[SplitInfo]:
-        """The best split of each node: each thread looks over its own share of the features."""
+    def best_splits(self, level: Sequence[int], siblings: Sequence[Siblings]) -> list[SplitInfo]:
+        """The best split of each node: each thread searches its own share of the features."""
 
         def in_share(share: np.ndarray) -> list[SplitInfo]:
-            self.merge(families, share)
+            self.merge(siblings, share)
             return [
                 best_split(self.hists[at], share, self.layout, self.nodes[at].total, self.params)
                 for at in level
             ]
 
         shares = self.run(in_share, self.feature_shares)
+        # The first of equal scores, and so the lowest feature, as in the compiled grower.
         return [max(own, key=lambda found: found.score) for own in zip(*shares, strict=True)]
 
-    def merge(self, families: Sequence[Family], share: np.ndarray) -> None:
-        """Histograms of some features, over all shards; what is not in one child is in the other.
+    def merge(self, siblings: Sequence[Siblings], share: np.ndarray) -> None:
+        """Add up the histograms of some features over all shards.
 
-        The smaller child takes over the first shard's array, and the larger one its parent's.
+        The smaller child's is written to the first shard's array, and the larger one's, which is
+        the difference, to its parent's.
         """
         first, *others = self.shards
-        for _, small, large in families:
+        for _, small, large in siblings:
             for cells in self.cells(share):
                 own = first.hists[small][cells]
                 for shard in others:
@@ -250,8 +253,8 @@ class ShardedGrower:
                     open_nodes.append(child)
         return order, []
 
-    def promising(self) -> list[int]:
-        """Nodes to split next: all that can be, or those that best-first growth may still reach."""
+    def nodes_to_split(self) -> list[int]:
+        """Nodes to split next: all, or those that best-first growth may still choose."""
         if not self.limits.best_first:
             return [at for at, n in enumerate(self.nodes) if n.feature >= 0 and n.left < 0]
         order, open_nodes = self.replay()
@@ -259,37 +262,38 @@ class ShardedGrower:
         reachable = open_nodes[: self.limits.max_leaves - 1 - len(order)]
         return [at for at in reachable if self.nodes[at].left < 0]
 
-    def split(self, chosen: Sequence[int]) -> tuple[list[int], list[Family]]:
-        """Split nodes on every shard; their children that may be split again, and families."""
-        again = {}
+    def split(self, chosen: Sequence[int]) -> tuple[list[int], list[Siblings]]:
+        """Split nodes on every shard; the children that may be split in turn, and the siblings."""
+        splittable = {}
         for at in chosen:
             node = self.nodes[at]
             node.left = len(self.nodes)
             self.nodes.append(Node(node.left_sums, node.depth + 1))
             self.nodes.append(Node(node.total - node.left_sums, node.depth + 1))
-            again[at] = [c for c in (node.left, node.left + 1) if self.may_split(c)]
+            splittable[at] = [c for c in (node.left, node.left + 1) if self.may_split(c)]
 
-        sent = [at for at in chosen if self.nodes[at].depth + 1 < self.limits.max_depth]
+        # Rows of nodes whose children are at the limit of the depth are assigned at the end.
+        inner = [at for at in chosen if self.nodes[at].depth + 1 < self.limits.max_depth]
         bins = self.shards[0].bins
-        columns = {at: column_of(bins.packed, bins.sparse, self.nodes[at].feature) for at in sent}
-        families = [self.family(at, columns[at]) for at in sent if again[at]]
+        columns = {at: column_of(bins.packed, bins.sparse, self.nodes[at].feature) for at in inner}
+        siblings = [self.siblings_of(at, columns[at]) for at in inner if splittable[at]]
 
         def on_shard(shard: Shard) -> None:
-            for at in sent:
+            for at in inner:
                 shard.split(at, self.nodes[at], columns[at])
-            shard.build_histograms([family.small for family in families])
+            shard.build_histograms([pair.small for pair in siblings])
 
-        if sent:
+        if inner:
             self.run(on_shard, self.shards)
-        return [child for at in chosen for child in again[at]], families
+        return [child for at in chosen for child in splittable[at]], siblings
 
-    def family(self, at: int, column: Column) -> Family:
-        """A node and its children: by a sample, as no result depends on which has fewer rows."""
+    def siblings_of(self, at: int, column: Column) -> Siblings:
+        """The children of a node; which is smaller is estimated, as no result depends on it."""
         left = self.nodes[at].left
         samples = [shard.sample_left(at, self.nodes[at], column) for shard in self.shards]
         n_left, n = np.sum(samples, axis=0)
         small = left + int(2 * n_left > n)
-        return Family(at, small, 2 * left + 1 - small)
+        return Siblings(at, small, 2 * left + 1 - small)
 
     def assemble(self, tree: TreeArrays, node_of_row: np.ndarray) -> int:
         """Write the chosen splits as the compiled grower would; returns the number of nodes."""
@@ -306,7 +310,7 @@ class ShardedGrower:
         return 2 * len(order) + 1
 
     def places(self, chosen: set[int]) -> np.ndarray:
-        """Place of each node in the finished tree; descendants of its leaves share theirs."""
+        """Index of each node in the finished tree; below its leaves, that of the leaf."""
         places = np.empty(len(self.nodes), dtype=np.int32)
         places[0] = 0
         for at, node in enumerate(self.nodes):
@@ -334,9 +338,9 @@ class SplitScorer:
 
 
 class DistributedGrower(ShardedGrower):
-    """As that, while other machines grow the same tree over shards of their own.
+    """A sharded grower whose shards are on several machines, each with a grower of its own.
 
-    They add up histograms once a level, and one scorer chooses the splits for all.
+    Histograms are reduced once a level, and the reduction returns the splits.
     """
 
     def __init__(
@@ -350,9 +354,9 @@ class DistributedGrower(ShardedGrower):
         super().__init__(shards, split, limits, run)
         self.allreduce, self.features = allreduce, shards[0].bins.features
 
-    def best_splits(self, level: Sequence[int], families: Sequence[Family]) -> list[SplitInfo]:
+    def best_splits(self, level: Sequence[int], siblings: Sequence[Siblings]) -> list[SplitInfo]:
         """One reduction for all nodes of a level."""
-        self.merge(families, self.features)
+        self.merge(siblings, self.features)
         hists = np.stack([self.hists[at] for at in level])
         totals = [self.nodes[at].total for at in level]
         return self.allreduce([hists], SplitScorer(self.features, self.layout, totals, self.params))

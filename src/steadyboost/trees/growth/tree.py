@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steadyboost.trees.data.binned import BinnedRows
-from steadyboost.trees.growth.grower import announce_grower, grow
+from steadyboost.trees.growth.grower import UNKNOWN, GrowerState, TreeArrays, announce_grower, grow
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.sharded import (
     Allreduce,
@@ -14,7 +14,6 @@ from steadyboost.trees.growth.sharded import (
     ShardedGrower,
     add_up,
 )
-from steadyboost.trees.growth.state import UNKNOWN, GrowerState, TreeArrays
 from steadyboost.trees.histograms.build import n_cells
 from steadyboost.trees.histograms.row_statistics import (
     FixedPointSums,
@@ -25,16 +24,18 @@ from steadyboost.trees.histograms.row_statistics import (
     parts,
 )
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.prediction.apply import PlaceScratch, TreeNodes, apply
+from steadyboost.trees.prediction.apply import LeafScratch, TreeNodes, apply
 
-SHARDING_PAYS = 1_000_000  # rows times features from which on a second thread gains time
-MANY_NODES = 4096  # above which a call per node costs more than threads gain
-MANY_CELLS = 2**30  # of the histograms of all nodes, above which shards take too much memory
+# Bins to be read (rows times features) from which on a second thread gains more time than two
+# tasks per thread and level cost.
+SHARDING_PAYS = 1_000_000
+MANY_NODES = 4096  # from which on the Python calls per node cost more than threads gain
+MANY_CELLS = 2**30  # of the histograms of all nodes and threads: 8 GB, too much memory
 
 
 @kernel
 def _finish(totals, gain, depth, scale, value):
-    """Write sums and gains as shares of all weight, ``scale``; the largest depth."""
+    """Write sums and gains as shares of the total weight, ``scale``; the largest depth."""
     deepest = depth[0]
     for node in range(len(depth)):
         gain[node] = gain[node] / scale if gain[node] > 0 else 0.0
@@ -67,7 +68,7 @@ class GrownTree:
 
     @classmethod
     def from_growth(cls, tree: TreeArrays, n_nodes: int, scale: float = 2.0**60) -> "GrownTree":
-        """The first nodes of what it was grown in; all weights together are ``scale``."""
+        """The first nodes of growth's arrays; the total weight is ``scale``."""
         tree = tree.first(n_nodes)
         value = np.empty(tree.totals.shape)
         deepest = _finish(tree.totals, tree.gain, tree.depth, scale, value)
@@ -82,7 +83,7 @@ class GrownTree:
         """Leaf of each binned row."""
         out = np.empty(packed.shape[1], dtype=np.int32)
         numbers = np.arange(len(self.feature), dtype=np.int32)
-        apply(packed, self.nodes, numbers, PlaceScratch.allocate(), out)
+        apply(packed, self.nodes, numbers, LeafScratch.allocate(), out)
         return out
 
 
@@ -90,7 +91,7 @@ class GrownTree:
 class Parallelism:
     """Threads to grow a tree on: how many, and how to map a function over items in parallel.
 
-    Where other machines have rows of the same whole, ``allreduce`` is how values come together.
+    Where rows are on several machines, ``allreduce`` reduces values of all of them.
     """
 
     n_threads: int = 1
@@ -147,10 +148,11 @@ class GrowthPlan:
             total, n_all = counted[:-1], int(counted[-1])
         self.tree = TreeArrays.allocate(params.capacity(n_all), sums.n_channels)
         self.tree.totals[0] = total
-        self.split, self.limits = params.split(total, sums.whole), params.limits(n_all)
+        self.split, self.limits = params.split(total, sums.fixed_point_scale), params.limits(n_all)
         self.bins = binned.bins(features, sums.n_channels)
         self.stats = sums.statistics(params.counts_rows)
         self.node_of_row = scratch.array("leaf", binned.n_rows, np.int32)
+        # The cached histogram is of all rows and features of this machine, without counts.
         every = rows is None and features is None and parallel.allreduce is None
         self.root = sums.hist if every and not params.counts_rows else None
 
@@ -177,7 +179,7 @@ class GrowthPlan:
         n, stats = self.n_used, self.stats
         size = n, len(self.tree.feature), stats.n_channels, len(stats.counts) > 0
         key = (*size, stats.channels is None)
-        # Features that were drawn are others next time: their state is of no use again.
+        # Features that are drawn differ from tree to tree, and so do the sizes of the state.
         scratch = ScratchArrays() if self.draws_features else self.scratch
         kept = scratch.once("state", self.binned, key, lambda: [self.make_state()])
         root = UNKNOWN if self.root is None or n <= kept[0].few else self.root
@@ -203,6 +205,7 @@ class GrowthPlan:
             list_rows(self.rows, at, numbers)
             return Shard(*own)
 
+        # With the root's histogram there is nothing to do in parallel yet.
         start = parallel.run if root is None else one_by_one
         shards = start(start_shard, parts(n, self.n_shards))
         params = shards, self.split, self.limits, parallel.run

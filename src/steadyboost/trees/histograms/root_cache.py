@@ -1,9 +1,9 @@
-"""The histogram of all rows, from tree to tree.
+"""The histogram of all rows, updated from tree to tree.
 
 A round of AdaBoost multiplies the weights of the rows that it gets right by one number, and those
-of the others by another. As integers whose scale follows the larger part, most weights stay what
-they were, and only the others have to be added up. Sums are of integers: the histogram is the same
-to the bit as if all rows were.
+of the others by another. If the fixed-point scale is multiplied by the number of the larger part,
+the integers of most rows do not change, and only the others have to be added up. Sums are of
+integers: the histogram is the same, bit for bit, as one of all rows.
 """
 
 from typing import NamedTuple
@@ -11,16 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from steadyboost.trees.data.binned import BinnedRows
-from steadyboost.trees.histograms.build import add_rows, build_scratch
-from steadyboost.trees.histograms.dense import BuildScratch
-from steadyboost.trees.histograms.fixed_point import FIXED_ROWS, factors
+from steadyboost.trees.histograms.build import BuildScratch, add_rows, build_scratch
 from steadyboost.trees.histograms.row_statistics import (
+    FIXED_ROWS,
     NO_LABELS,
     NO_WEIGHTS,
     FixedPointSums,
     RowStatistics,
     Run,
     ScratchArrays,
+    factors,
     one_by_one,
     parts,
     scaled_total,
@@ -29,13 +29,13 @@ from steadyboost.trees.jit import kernel
 
 
 @kernel
-def _update_weights(weights, whole, first, fixed, moved, rows):
-    """Bring integers up to the weights; list the rows that moved, and how far. How many did.
+def _update_weights(weights, fixed_point_scale, first, fixed, moved, rows):
+    """Update integers to the weights; list the rows that changed, and by how much. How many did.
 
-    Conversion is a loop of its own as in ``fix_weights``, and no row takes a branch: it cannot be
-    predicted which one moves.
+    Conversion is a loop of its own, as in ``fix_weights``, and listing takes no branch: which row
+    changes cannot be predicted.
     """
-    lift, factor = factors(whole)
+    lift, factor = factors(fixed_point_scale)
     n_moved = np.uint64(0)
     for start in range(0, len(weights), FIXED_ROWS):
         at = slice(start, start + FIXED_ROWS)
@@ -52,14 +52,14 @@ def _update_weights(weights, whole, first, fixed, moved, rows):
 
 @kernel
 def _sum_first_feature(hist, n_bins, totals):
-    """Any one feature's bins add up to the totals of the labels."""
+    """The totals of the labels: those of the bins of any one feature."""
     totals[:] = 0
     for cell in range(n_bins * len(totals)):
         totals[cell % len(totals)] += hist[cell]
 
 
 class Segment(NamedTuple):
-    """Some of the rows, and what one thread writes to as it adds them up."""
+    """The rows of one thread, and what it writes to."""
 
     at: slice
     scratch: BuildScratch
@@ -67,7 +67,7 @@ class Segment(NamedTuple):
 
 
 class RootHistogramCache:
-    """Sums of labelled weights over all of some rows, which are set again from tree to tree."""
+    """The histogram of the labelled weights of all rows, updated from tree to tree."""
 
     def __init__(self, binned: BinnedRows) -> None:
         self.binned = binned
@@ -75,11 +75,11 @@ class RootHistogramCache:
         self.segments: list[Segment] = []
 
     def _start(self, labels: np.ndarray, n_labels: int) -> None:
-        """As long as nothing has been set, all weights are zero."""
+        """Start with weights of zero."""
         self.labels, self.bins = labels, self.binned.bins(None, n_labels)
         self.fixed, moved = np.zeros((2, len(labels)), dtype=np.int64)
         self.hist = np.zeros(int(self.binned.offsets[-1]) * n_labels, dtype=np.int64)
-        self.of_all, self.segments = np.empty(n_labels, np.int64), []
+        self.known_total, self.segments = np.empty(n_labels, np.int64), []
         self.stats = RowStatistics(labels, moved, None, NO_WEIGHTS, NO_LABELS, n_labels)
 
     def _divide(self, n_threads: int) -> None:
@@ -99,12 +99,12 @@ class RootHistogramCache:
         n_labels: int,
         *,
         total: float,
-        whole: float,
+        fixed_point_scale: float,
         scratch: ScratchArrays,
         n_threads: int = 1,
         run: Run = one_by_one,
     ) -> FixedPointSums:
-        """As :meth:`FixedPointSums.of_labels`; other labels than last time start afresh."""
+        """As :meth:`FixedPointSums.of_labels`; other labels than last time start anew."""
         if labels is not self.labels:
             self._start(labels, n_labels)
         self._divide(n_threads)
@@ -113,7 +113,9 @@ class RootHistogramCache:
         def update(segment: Segment) -> None:
             at, hist = segment.at, segment.hist
             own = rows[at]
-            n = _update_weights(weights[at], whole, at.start, self.fixed[at], moved[at], own)
+            n = _update_weights(
+                weights[at], fixed_point_scale, at.start, self.fixed[at], moved[at], own
+            )
             if n_threads > 1:
                 hist[:] = 0
             parts = None, self.bins.bundles, self.stats, None
@@ -123,13 +125,13 @@ class RootHistogramCache:
         if n_threads > 1:
             for segment in self.segments:
                 self.hist += segment.hist
-        _sum_first_feature(self.hist, int(self.binned.offsets[1]), self.of_all)
+        _sum_first_feature(self.hist, int(self.binned.offsets[1]), self.known_total)
         return FixedPointSums(
             labels,
             self.fixed,
             None,
             n_labels,
-            scale=scaled_total(total, whole),
-            of_all=self.of_all,
+            scale=scaled_total(total, fixed_point_scale),
+            known_total=self.known_total,
             hist=self.hist,
         )

@@ -1,4 +1,7 @@
-"""What the histograms of a tree add up over rows, in fixed point."""
+"""Statistics of rows that histograms add up, in fixed point.
+
+Weights become integers, of which sums are exact in any order.
+"""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -8,18 +11,89 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from steadyboost.trees.histograms.fixed_point import (
-    LANES,
-    absolute_total,
-    fix_weights,
-    rounded,
-    sum_channels,
-    sum_labels,
-    to_fixed_point,
-)
+from steadyboost.trees.jit import kernel
 
-STRETCH = 65_536  # rows that are summed at a time
-COUNT = np.arange(STRETCH, dtype=np.int32)
+LANES = 8  # running sums of a label: an addition need not wait for the one before
+FIXED_ROWS = 4096  # rows whose integers stay in the first-level cache until they are summed
+
+
+@kernel
+def factors(total):
+    """Two factors that scale ``total`` to 2**60: one alone might overflow."""
+    # Below 1e-200 the quotient would exceed the largest float; 2**600 is exact.
+    lift = 2.0**600 if total < 1e-200 else 1.0
+    return lift, 2.0**60 / (total * lift) if total > 0 else 0.0
+
+
+def rounded(total):
+    """A total to 40 bits, so that it does not depend on the order of summation.
+
+    Otherwise splits that tie on one machine might not tie on several.
+    """
+    mantissa, exponent = np.frexp(total)
+    return np.ldexp(np.rint(mantissa * 2.0**40), exponent - 40)
+
+
+@kernel
+def to_fixed_point(values, total, out):
+    """Integers proportional to ``values``, scaled so that ``total`` becomes 2**60."""
+    lift, factor = factors(total)
+    for i in range(len(values)):
+        out[i] = np.int64(np.rint(values[i] * lift * factor))
+
+
+@kernel
+def fix_weights(weights, labels, total, out, lanes):
+    """As to_fixed_point; also adds each label's weight to one of the ``lanes``.
+
+    Neighbouring rows often have the same label, and an addition to a cell must wait for the one
+    before: with eight cells per label it seldom has to. Conversion is a loop of its own so that it
+    is vectorised.
+    """
+    lift, factor = factors(total)
+    for start in range(0, len(weights), FIXED_ROWS):
+        at = slice(start, start + FIXED_ROWS)
+        values, fixed, own = weights[at], out[at], labels[at]
+        for i in range(len(own)):
+            fixed[i] = np.int64(np.rint(values[i] * lift * factor))
+        n_even = len(own) - len(own) % LANES
+        for i in range(0, n_even, LANES):
+            for lane in range(LANES):
+                lanes[np.uint64(lane), np.uint64(own[i + lane])] += fixed[i + lane]
+        for i in range(n_even, len(own)):
+            lanes[np.uint64(0), np.uint64(own[i])] += fixed[i]
+
+
+@kernel
+def sum_labels(labels, weights, rows, lanes):
+    """Add the weight of each label among the listed rows to one of the ``lanes``."""
+    for k in range(len(rows)):
+        row = np.uint64(rows[k])
+        lanes[np.uint64(k & (LANES - 1)), np.uint64(labels[row])] += weights[row]
+
+
+@kernel
+def sum_channels(channels):
+    """The sum of all rows."""
+    total = np.zeros(channels.shape[1], dtype=channels.dtype)
+    for i in range(len(channels)):
+        for c in range(len(total)):
+            total[c] += channels[np.uint64(i), np.uint64(c)]
+    return total
+
+
+@kernel
+def absolute_total(values):
+    """Sum of the absolute values, in four running sums: additions need not wait for each other."""
+    lanes = np.zeros(4)
+    for i in range(len(values)):
+        lanes[np.uint64(i & 3)] += abs(values[i])
+    return lanes[0] + lanes[1] + lanes[2] + lanes[3]
+
+
+# Rows that are summed at a time: a fixed number, so that sums of floats do not depend on threads.
+SUM_ROWS = 65_536
+COUNT = np.arange(SUM_ROWS, dtype=np.int32)
 
 Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
 Made = TypeVar("Made")
@@ -30,7 +104,7 @@ def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any
 
 
 def parts(n: int, n_parts: int) -> list[slice]:
-    """``n`` rows in so many slices of like length."""
+    """``n`` rows in so many slices of about the same length."""
     if n_parts == 1:
         return [slice(0, n)]
     bounds = np.linspace(0, n, n_parts + 1).astype(int).tolist()
@@ -38,24 +112,24 @@ def parts(n: int, n_parts: int) -> list[slice]:
 
 
 def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
-    """Write the given rows at their places, or the numbers of all."""
+    """Write the given rows, or the numbers of all rows, to a slice of ``out``."""
     if rows is not None:
         out[at] = rows[at]
         return
-    for start in range(at.start, at.stop, STRETCH):
-        stop = min(start + STRETCH, at.stop)
+    for start in range(at.start, at.stop, SUM_ROWS):
+        stop = min(start + SUM_ROWS, at.stop)
         np.add(COUNT[: stop - start], np.int32(start), out=out[start:stop])
 
 
-def scaled_total(total: float, whole: float) -> float:
-    """What a total becomes where 2**60 stands for ``whole``."""
-    return 2.0**60 * (total / whole) if total != whole else 2.0**60
+def scaled_total(total: float, fixed_point_scale: float) -> float:
+    """A total in fixed point, where 2**60 stands for ``fixed_point_scale``."""
+    return 2.0**60 * (total / fixed_point_scale) if total != fixed_point_scale else 2.0**60
 
 
 class ScratchArrays(threading.local):
-    """Arrays of a row's length that tree after tree needs, allocated once.
+    """Arrays as long as the rows, allocated once for all trees.
 
-    Each thread has its own: trees may be grown side by side.
+    Each thread has its own, as trees may be grown in parallel.
     """
 
     def __init__(self) -> None:
@@ -106,9 +180,9 @@ class FixedPointSums:
     weights: np.ndarray
     channels: np.ndarray | None
     n_channels: int
-    whole: float = 1.0  # what 2**60 stands for
-    scale: float = 2.0**60  # that all weights together are
-    of_all: np.ndarray | None = None  # total of all rows, if it is known
+    fixed_point_scale: float = 1.0  # the weight that 2**60 stands for
+    scale: float = 2.0**60  # total of the weights in fixed point
+    known_total: np.ndarray | None = None  # total of all rows, if it is known
     hist: np.ndarray | None = None  # histogram of all rows, if it is known
 
     @classmethod
@@ -122,48 +196,49 @@ class FixedPointSums:
         run: Run = one_by_one,
         scratch: ScratchArrays | None = None,
         total: float | None = None,
-        whole: float | None = None,
+        fixed_point_scale: float | None = None,
     ) -> "FixedPointSums":
         """Labels in 0 .. n_labels - 1 with non-negative weights; ``rows``: those to be used.
 
         The sums are over slices that do not depend on the number of threads. ``total`` is that of
-        the weights of the rows, if it is known; 2**60 stands for ``whole``, by default for it.
+        the weights of the rows, if it is known, and the default of ``fixed_point_scale``.
         """
+        # Half the memory of the default integers, which histograms read once per word of bins.
         labels = labels.astype(np.int32, copy=False)
         fixed = (scratch or ScratchArrays()).array("weights", len(weights), np.int64)
-        slices = parts(len(weights), -(-len(weights) // STRETCH) or 1)
+        slices = parts(len(weights), -(-len(weights) // SUM_ROWS) or 1)
         if total is None:
             used = weights if rows is None else weights[rows]
             total = sum(run(lambda at: used[at].sum(), parts(len(used), len(slices))))
             total = float(rounded(total))
-        whole = whole or total
+        fixed_point_scale = fixed_point_scale or total
 
         def fix(at: slice) -> np.ndarray:
             lanes = np.zeros((LANES, n_labels), dtype=np.int64)
-            fix_weights(weights[at], labels[at], whole, fixed[at], lanes)
+            fix_weights(weights[at], labels[at], fixed_point_scale, fixed[at], lanes)
             return lanes.sum(axis=0)
 
-        of_all = np.sum(run(fix, slices), axis=0)
-        scale = scaled_total(total, whole)
-        return cls(labels, fixed, None, n_labels, scale=scale, of_all=of_all)
+        known_total = np.sum(run(fix, slices), axis=0)
+        scale = scaled_total(total, fixed_point_scale)
+        return cls(labels, fixed, None, n_labels, scale=scale, known_total=known_total)
 
     @classmethod
     def of_channels(cls, channels: np.ndarray, total: float | None = None) -> "FixedPointSums":
         """One vector per row; signed edges end with the row's mass, Newton sums are (g, h)."""
         values, fixed = channels.ravel(), np.empty(channels.size, dtype=np.int64)
-        whole = float(rounded(absolute_total(values) if total is None else total))
-        to_fixed_point(values, whole, fixed)
-        return cls.of_fixed(fixed.reshape(channels.shape), whole)
+        fixed_point_scale = float(rounded(absolute_total(values) if total is None else total))
+        to_fixed_point(values, fixed_point_scale, fixed)
+        return cls.of_fixed(fixed.reshape(channels.shape), fixed_point_scale)
 
     @classmethod
-    def of_fixed(cls, channels: np.ndarray, whole: float) -> "FixedPointSums":
-        """As ``of_channels``, of integers that are parts of 2**60, which stands for ``whole``."""
-        return cls(NO_LABELS, NO_WEIGHTS, channels, channels.shape[1], whole)
+    def of_fixed(cls, channels: np.ndarray, fixed_point_scale: float) -> "FixedPointSums":
+        """As ``of_channels``, of integers in fixed point."""
+        return cls(NO_LABELS, NO_WEIGHTS, channels, channels.shape[1], fixed_point_scale)
 
     def total(self, rows: np.ndarray | None = None) -> np.ndarray:
         """Total of the listed rows, of all if None."""
-        if rows is None and self.of_all is not None:
-            return self.of_all
+        if rows is None and self.known_total is not None:
+            return self.known_total
         if self.channels is not None:
             return sum_channels(self.channels if rows is None else self.channels[rows])
         lanes = np.zeros((LANES, self.n_channels), dtype=np.int64)

@@ -1,7 +1,8 @@
-"""Histograms of nodes with few rows: of the bins that their rows have, and no others.
+"""Histograms of nodes with few rows: only of the bins that occur in them.
 
-Most bins of such a node are empty: a full histogram takes longer than all else. Here the bins that
-are not empty are numbered anew, in their order, so that the search for a split is the same.
+Most bins of such a node are empty, and filling and searching a full histogram would take most of
+the time. Here the bins that are not empty are renumbered in their order, so that the search for a
+split finds the same.
 """
 
 from typing import NamedTuple
@@ -14,7 +15,7 @@ from steadyboost.trees.splits.bitset import BITSET_WORDS, contains, include
 from steadyboost.trees.splits.criteria import mass_of
 from steadyboost.trees.splits.search import MAX_BINS, has_categories
 
-BINS_PER_ROW = 1  # from which on the bins of a node are numbered anew
+BINS_PER_ROW = 1  # average bins of a feature per row of a node, from which on they are renumbered
 
 
 class SmallNodeScratch(NamedTuple):
@@ -30,7 +31,7 @@ class SmallNodeScratch(NamedTuple):
 
 
 def few_rows(bins: Bins) -> int:
-    """How many rows are few; none where rows are stored sparsely."""
+    """Most rows of a small node; 0 for sparse rows, whose histograms skip empty bins anyway."""
     offsets = bins.layout.offsets
     if bins.sparse is not None:
         return 0
@@ -38,7 +39,7 @@ def few_rows(bins: Bins) -> int:
 
 
 def small_node_scratch(bins: Bins, n_channels: int, few: int) -> SmallNodeScratch:
-    """What histograms of up to so many rows are written to."""
+    """Scratch for histograms of up to so many rows."""
     offsets, n_bins, has_missing, categorical = bins.layout
     n_cells = min(int(offsets[-1]), few * len(n_bins)) + 1
     own = np.zeros_like(offsets), np.zeros_like(n_bins), np.zeros_like(has_missing)
@@ -55,7 +56,7 @@ def small_node_scratch(bins: Bins, n_channels: int, few: int) -> SmallNodeScratc
 
 @kernel
 def _number_bins(words, shift, rows, first, scratch):
-    """Number the bins of rows from ``first`` on; the next number, and the last bin."""
+    """Number the bins that occur from ``first`` on; the next number, and the last bin."""
     bins, seen, cell_of_bin = scratch.bins, scratch.seen, scratch.cell_of_bin
     low, high, cell = np.int64(256), np.int64(0), first
     for k in range(len(rows)):
@@ -63,6 +64,7 @@ def _number_bins(words, shift, rows, first, scratch):
         seen[bin_] = 1
         low = bin_ if bin_ < low else low
         high = bin_ if bin_ > high else high
+    # Without a branch: an entry for an empty bin is overwritten by that of the next one.
     for b in range(low, high + 1):
         cell_of_bin[b], bins[cell] = cell, b
         cell += seen[b]
@@ -88,7 +90,7 @@ def _add_rows(words, shift, rows, stats, channels, scratch):
 
 @kernel
 def build_small_histogram(bins, stats, rows, scratch):
-    """Histogram of the listed rows, which are few: its length, with counts where rows count."""
+    """Write the histogram of the listed rows, with counts if rows are counted; its length."""
     hist, counts, n_channels = scratch.hist, scratch.counts, stats.n_channels
     features, full = bins.features, bins.layout
     offsets, n_bins, has_missing, _ = scratch.layout
@@ -116,7 +118,8 @@ def build_small_histogram(bins, stats, rows, scratch):
 def restore_bins(layout, feature, left_sums, total, criterion, scratch, left_bitset):
     """Turn a set of cells that go left into one of bins; ``layout`` is that of the bins.
 
-    Numbers that no row has go with the next lower one; categories, with the heavier side.
+    Bins of numbers that do not occur go with the next higher bin that does; those of categories,
+    with the heavier side.
     """
     bin_of_cell, (offsets, n_cells, _, _) = scratch.bins, scratch.layout
     n_bins, start = layout.n_bins[feature], offsets[feature]

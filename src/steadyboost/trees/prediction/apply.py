@@ -1,8 +1,9 @@
-"""Walking grown trees on binned rows.
+"""Finding the leaves of binned rows in a grown tree.
 
-A row ends in a *place*: the leaf itself, or, in a tree of few leaves, the set of leaves that no
-split of the tree has ruled out, of which its own is the first from the left (Lucchese et al. 2015,
-QuickScorer). All splits are decided for many rows at a time, without a branch.
+Large trees are walked from the root. In a tree of few leaves, each row has a bit set of leaves,
+from which every split removes those that it rules out; the row's leaf is the first one left
+(Lucchese et al. 2015, QuickScorer). All splits are evaluated for many rows at a time, without a
+branch. Either way gives a *key* for each row: an index into a table of the values of leaves.
 """
 
 from typing import NamedTuple
@@ -12,9 +13,9 @@ import numpy as np
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.splits.bitset import BITSET_WORDS, contains
 
-FEW_LEAVES = 8  # of which a set fits one byte
-MOST_LEAVES = 32  # of which a set fits a word
-CHUNK = 2048  # rows whose places stay in the first-level cache
+FEW_LEAVES = 8  # a set of them is a byte, which is the key into a table of 256 entries
+MOST_LEAVES = 32  # a set of them is a word, whose lowest bit gives the key
+CHUNK = 2048  # rows whose keys (8 KB) stay in the first-level cache from split to split
 
 
 class TreeNodes(NamedTuple):
@@ -26,31 +27,15 @@ class TreeNodes(NamedTuple):
     depth: int
 
 
-class PackedForest(NamedTuple):
-    """The nodes of many trees in one array each.
+class LeafScratch(NamedTuple):
+    """Keys of a chunk's rows, values by key, and the leaves below each node."""
 
-    Tree t has the nodes ``starts[t, 0]`` to ``starts[t + 1, 0]`` and is ``depth[t]`` deep;
-    ``output`` is what a node stands for (a vote, or a place in a table of values), and its entries
-    in that table are those from ``starts[t, 1]`` on.
-    """
-
-    feature: np.ndarray
-    children: np.ndarray
-    left_bitset: np.ndarray
-    output: np.ndarray
-    depth: np.ndarray
-    starts: np.ndarray
-
-
-class PlaceScratch(NamedTuple):
-    """Places of a chunk's rows, outputs by place, and the leaves below each node."""
-
-    places: np.ndarray
-    by_place: np.ndarray
+    keys: np.ndarray
+    by_key: np.ndarray
     leaves: np.ndarray
 
     @classmethod
-    def allocate(cls) -> "PlaceScratch":
+    def allocate(cls) -> "LeafScratch":
         return cls(
             np.empty(CHUNK, dtype=np.uint32),
             np.empty(256, dtype=np.int32),
@@ -59,7 +44,7 @@ class PlaceScratch(NamedTuple):
 
 
 @kernel
-def _walk(packed, start, stop, tree, places):
+def _walk(packed, start, stop, tree, keys):
     """Leaf of each row, step by step.
 
     Leaves point to themselves, so every row takes ``depth`` steps without a branch, and the
@@ -76,14 +61,14 @@ def _walk(packed, start, stop, tree, places):
             word = left_bitset[node, np.uint64(bin_ >> np.uint32(5))]
             left = (word >> (bin_ & np.uint32(31))) & np.uint32(1)
             node = np.uint64(children[node, np.uint64(np.uint32(1) - left)])
-        places[np.uint64(i - start)] = node
+        keys[np.uint64(i - start)] = node
 
 
 @kernel
-def _describe(left_bitset):
+def as_threshold(left_bitset):
     """A set of bins as (end, other): the bins below ``end``, and one more, 256 if none.
 
-    (0, 257) if it is not of that form.
+    Splits of numbers have this form; the other bin is that of missing values. (0, 257) for others.
     """
     word = 0
     while word < BITSET_WORDS and left_bitset[word] == np.uint32(0xFFFFFFFF):
@@ -111,20 +96,20 @@ def _describe(left_bitset):
 
 
 @kernel
-def _rule_out(words, shift, left_bitset, kept, places):
+def _rule_out(words, shift, left_bitset, kept, keys):
     """Keep only the leaves in ``kept`` for rows that go right."""
-    end, other = _describe(left_bitset)
+    end, other = as_threshold(left_bitset)
     low, extra = np.uint32(end), np.uint32(other)
-    if other <= 256:  # compare: this loop becomes vector instructions
+    if other <= 256:  # two comparisons, which are vectorised; a look-up in the set is not
         for j in range(len(words)):
             bin_ = (words[j] >> shift) & np.uint32(255)
             left = np.uint32(bin_ < low) | np.uint32(bin_ == extra)
-            places[j] &= kept | (np.uint32(0) - left)
+            keys[j] &= kept | (np.uint32(0) - left)
     else:
         for j in range(len(words)):
             bin_ = (words[j] >> shift) & np.uint32(255)
             left = np.uint32(contains(left_bitset, np.int64(bin_)))
-            places[j] &= kept | (np.uint32(0) - left)
+            keys[j] &= kept | (np.uint32(0) - left)
 
 
 @kernel
@@ -142,52 +127,67 @@ def _number_leaves(children, leaves):
 
 
 @kernel
-def _first_of(set_):
-    """A number below 32 that only sets with this first element have (de Bruijn's sequence)."""
+def _exit_leaf_key(set_):
+    """A number below 32 that identifies the first element of a set.
+
+    A multiplication by de Bruijn's sequence is vectorised, counting trailing zeros is not.
+    """
     lowest = set_ & (np.uint32(0) - set_)
     return np.uint32(np.uint32(lowest * np.uint32(0x077CB531)) >> np.uint32(27))
 
 
 @kernel
-def _sift(packed, start, stop, tree, values, scratch):
-    """Leaves that no split rules out, as a set of bits; the value of the first for every set."""
+def _intersect_leaf_sets(packed, start, stop, tree, values, scratch):
+    """Write the sets of leaves that no split rules out, or their first elements, as keys."""
     feature, children, left_bitset, _ = tree
-    places, by_place, leaves = scratch
+    keys, by_key, leaves = scratch
     _number_leaves(children, leaves)
     first, count = leaves[0], leaves[1]
     few = len(children) < 2 * FEW_LEAVES
     for j in range(stop - start):
-        places[j] = np.uint32(255) if few else np.uint32(0xFFFFFFFF)
+        keys[j] = np.uint32(255) if few else np.uint32(0xFFFFFFFF)
     for node in range(len(children)):
         left = children[node, 0]
         if left == node:
             if few:
                 for set_ in range(1 << first[node], 256, 2 << first[node]):
-                    by_place[set_] = values[node]
+                    by_key[set_] = values[node]
             else:
-                by_place[_first_of(np.uint32(1) << np.uint32(first[node]))] = values[node]
+                by_key[_exit_leaf_key(np.uint32(1) << np.uint32(first[node]))] = values[node]
             continue
         f = np.int64(feature[node])
         lost = np.uint32(((1 << count[left]) - 1) << first[left])
         words, shift = packed[f >> 2, start:stop], np.uint32(8 * (f & 3))
-        _rule_out(words, shift, left_bitset[node], ~lost, places[: stop - start])
+        _rule_out(words, shift, left_bitset[node], ~lost, keys[: stop - start])
     if not few:
         for j in range(stop - start):
-            places[j] = _first_of(places[j])
+            keys[j] = _exit_leaf_key(keys[j])
 
 
 @kernel
-def find_places(packed, start, stop, tree, values, scratch):
-    """Where rows end: as places in ``scratch.by_place``, which has the ``values`` of the leaves.
+def find_leaf_keys(packed, start, stop, tree, values, scratch):
+    """Write the keys of the leaves of rows to ``scratch.keys``; whether the tree has few leaves.
 
-    Or in ``values`` itself, if there are many leaves: whether there are few.
+    If so, keys are indices of ``scratch.by_key``, which gets the ``values`` of the leaves; else of
+    ``values`` itself.
     """
     few = len(values) < 2 * MOST_LEAVES
     if few:
-        _sift(packed, start, stop, tree, values, scratch)
+        _intersect_leaf_sets(packed, start, stop, tree, values, scratch)
     else:
-        _walk(packed, start, stop, tree, scratch.places)
+        _walk(packed, start, stop, tree, scratch.keys)
     return few
+
+
+@kernel
+def leaf_of_row(packed, row, tree):
+    """Leaf of one row, for deep trees of which most leaves are far less deep than the deepest."""
+    node = np.int32(0)
+    while tree.children[node, 0] != node:
+        f = tree.feature[node]
+        bin_ = (packed[f >> 2, row] >> np.uint32(8 * (f & 3))) & np.uint32(255)
+        node = tree.children[node, 1 - contains(tree.left_bitset[node], np.int64(bin_))]
+    return node
 
 
 @kernel
@@ -195,62 +195,14 @@ def apply(packed, tree, numbers, scratch, out):
     """Write the leaf of each row; ``numbers`` are those of the nodes."""
     for start in range(0, packed.shape[1], CHUNK):
         stop = min(start + CHUNK, packed.shape[1])
-        few = find_places(packed, start, stop, tree, numbers, scratch)
-        leaves = scratch.by_place if few else numbers
+        few = find_leaf_keys(packed, start, stop, tree, numbers, scratch)
+        leaves = scratch.by_key if few else numbers
         for j in range(stop - start):
-            out[start + j] = leaves[np.uint64(scratch.places[j])]
+            out[start + j] = leaves[np.uint64(scratch.keys[j])]
 
 
 @kernel
-def tree_of(forest, t):
-    """One tree of a forest."""
-    own = slice(forest.starts[t, 0], forest.starts[t + 1, 0])
-    return TreeNodes(
-        forest.feature[own],
-        forest.children[own],
-        forest.left_bitset[own],
-        np.int64(forest.depth[t]),
-    )
-
-
-@kernel
-def output_of(forest, t):
-    """The outputs of the nodes of one tree."""
-    return forest.output[forest.starts[t, 0] : forest.starts[t + 1, 0]]
-
-
-@kernel
-def _add_chunk(places, votes, table, one_each, scores):
-    """Add the row of each vote to all classes; ``one_each``: one entry to the class voted for."""
-    if one_each:
-        for j in range(len(scores)):
-            vote = np.uint64(votes[np.uint64(places[j])])
-            scores[np.uint64(j), vote] += table[np.uint64(0), vote]
-    else:
-        for c in range(scores.shape[1]):
-            for j in range(len(scores)):
-                vote = np.uint64(votes[np.uint64(places[j])])
-                scores[np.uint64(j), np.uint64(c)] += table[vote, np.uint64(c)]
-
-
-@kernel
-def add_trees(packed, forest, tables, one_each, scratch, scores):
-    """Add what each of many trees votes for, tree by tree, to rows of scores.
-
-    ``tables`` is what votes add, in a row for each of a tree's votes or one for all.
-    """
-    for start in range(0, packed.shape[1], CHUNK):
-        stop = min(start + CHUNK, packed.shape[1])
-        for t in range(len(forest.depth)):
-            vote = output_of(forest, t)
-            few = find_places(packed, start, stop, tree_of(forest, t), vote, scratch)
-            votes = scratch.by_place if few else vote
-            table = tables[forest.starts[t, 1] : forest.starts[t + 1, 1]]
-            _add_chunk(scratch.places, votes, table, one_each, scores[start:stop])
-
-
-@kernel
-def take(values, places, out):
-    """Write ``values[places]``."""
-    for i in range(len(places)):
-        out[i] = values[np.uint64(places[i])]
+def take(values, indices, out):
+    """Write ``values[indices]``, such as the votes of leaves."""
+    for i in range(len(indices)):
+        out[i] = values[np.uint64(indices[i])]

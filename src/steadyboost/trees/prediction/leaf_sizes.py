@@ -1,4 +1,7 @@
-"""Random trees as they would be with larger leaves: a node may speak for all below it."""
+"""Random trees pruned to a minimum leaf size, for several sizes at once.
+
+The *effective leaf* of a node is the node itself, or the one above it that pruning makes a leaf.
+"""
 
 from dataclasses import replace
 
@@ -7,17 +10,18 @@ import numpy as np
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.prediction.apply import leaf_of_row
 
 
 @kernel
-def _find_speakers(children, masses, sizes, speakers):
-    """Change, for each size, which node speaks for each node: itself, or one above it.
+def _find_effective_leaves(children, masses, sizes, effective):
+    """Write, for each size, the effective leaf of each node.
 
-    A split counts where both of its sides have the size, and those above it count. Parents come
+    A split is kept if both of its sides have the size, and those above it are kept. Parents come
     before their children.
     """
     for s in range(len(sizes)):
-        own = speakers[s]
+        own = effective[s]
         for node in range(len(children)):
             left, right = children[node]
             if left == node:
@@ -27,24 +31,12 @@ def _find_speakers(children, masses, sizes, speakers):
 
 
 @kernel
-def _leaf_of(packed, row, feature, children, left_bitset):
-    node = np.int32(0)
-    while children[node, 0] != node:
-        f = feature[node]
-        bin_ = (packed[f >> 2, row] >> np.uint32(8 * (f & 3))) & np.uint32(255)
-        left = (left_bitset[node, bin_ >> np.uint32(5)] >> (bin_ & np.uint32(31))) & np.uint32(1)
-        node = children[node, 1 - np.int64(left)]
-    return node
-
-
-@kernel
-def _add_votes(packed, nodes, shares, speakers, rows, votes):
-    """Add to ``votes[s, row]`` the shares of the node that speaks for the row's leaf."""
-    feature, children, left_bitset = nodes
+def _add_votes(packed, tree, shares, effective, rows, votes):
+    """Add to ``votes[s, row]`` the shares of the effective leaf of the row."""
     for row in rows:
-        leaf = _leaf_of(packed, row, feature, children, left_bitset)
-        for s in range(len(speakers)):
-            node = speakers[s, leaf]
+        leaf = leaf_of_row(packed, row, tree)
+        for s in range(len(effective)):
+            node = effective[s, leaf]
             for c in range(shares.shape[1]):
                 votes[s, row, c] += shares[node, c]
 
@@ -56,25 +48,63 @@ def shares(sums: np.ndarray) -> np.ndarray:
     return np.divide(sums, total, out=np.full(sums.shape, 1 / sums.shape[-1]), where=total > 0)
 
 
-def speakers_of(tree: GrownTree, sizes: np.ndarray) -> np.ndarray:
-    """(sizes, nodes): the node whose class shares a node stands for where leaves have a size."""
+def effective_leaves(tree: GrownTree, sizes: np.ndarray) -> np.ndarray:
+    """(sizes, nodes): the effective leaf of each node for each leaf size."""
     nodes = np.arange(len(tree.children), dtype=np.int32)
-    speakers = np.tile(nodes, (len(sizes), 1))
-    _find_speakers(tree.children, tree.value.sum(axis=1), sizes, speakers)
-    return speakers
+    effective = np.tile(nodes, (len(sizes), 1))
+    _find_effective_leaves(tree.children, tree.value.sum(axis=1), sizes, effective)
+    return effective
 
 
 def with_leaf_size(tree: GrownTree, size: float) -> GrownTree:
-    """The tree with class shares at its leaves, as if they had at least that mass."""
-    (speakers,) = speakers_of(tree, np.array([size]))
-    return replace(tree, value=shares(tree.value)[speakers])
+    """The tree with class shares at its leaves, pruned to leaves of that mass.
+
+    Nodes keep their numbers: those below the new leaves are there still, but nothing leads to them
+    (:func:`reachable` drops them).
+    """
+    (effective,) = effective_leaves(tree, np.array([size]))
+    nodes = np.arange(len(tree.children))
+    is_leaf = effective[tree.children[:, 0]] != tree.children[:, 0]
+    return replace(
+        tree,
+        feature=np.where(is_leaf, 0, tree.feature).astype(np.int32),
+        children=np.where(is_leaf[:, None], nodes[:, None], tree.children).astype(np.int32),
+        value=shares(tree.value)[effective],
+    )
+
+
+@kernel
+def _mark_reachable(children, kept):
+    """Mark the nodes that the root leads to; parents come before their children."""
+    kept[0] = True
+    for node in range(len(children)):
+        left, right = children[node]
+        if kept[node] and left != node:
+            kept[left] = kept[right] = True
+
+
+def reachable(tree: GrownTree) -> GrownTree:
+    """The tree without the nodes that its root does not lead to."""
+    kept = np.zeros(len(tree.children), dtype=bool)
+    _mark_reachable(tree.children, kept)
+    if kept.all():
+        return tree
+    numbers = np.cumsum(kept, dtype=np.int32) - np.int32(1)
+    return replace(
+        tree,
+        feature=tree.feature[kept],
+        children=numbers[tree.children[kept]],
+        left_bitset=tree.left_bitset[kept],
+        value=tree.value[kept],
+        gain=tree.gain[kept],
+    )
 
 
 def add_votes(
     tree: GrownTree, sizes: np.ndarray, binned: BinnedRows, missed: np.ndarray, votes: np.ndarray
 ) -> None:
-    """Add the class shares of the leaves of rows that a mask lists, as they are for each size."""
-    own, speakers = shares(tree.value), speakers_of(tree, sizes)
-    for stretch, packed, feature in binned.unpacked(tree.feature):
-        nodes = feature, tree.children, tree.left_bitset
-        _add_votes(packed, nodes, own, speakers, np.flatnonzero(missed[stretch]), votes[:, stretch])
+    """Add the class shares of the effective leaves of the rows in a mask, for each size."""
+    own, effective = shares(tree.value), effective_leaves(tree, sizes)
+    for chunk, packed, feature in binned.unpacked(tree.feature):
+        nodes = tree.nodes._replace(feature=feature)
+        _add_votes(packed, nodes, own, effective, np.flatnonzero(missed[chunk]), votes[:, chunk])

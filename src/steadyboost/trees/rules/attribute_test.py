@@ -11,16 +11,15 @@ from functools import partial, reduce
 import numpy as np
 
 from steadyboost.trees.data.binned import BinnedRows
-from steadyboost.trees.growth.grower import add_children
-from steadyboost.trees.growth.state import TreeArrays
+from steadyboost.trees.growth.grower import TreeArrays, add_children
 from steadyboost.trees.growth.tree import SHARDING_PAYS, GrownTree
 from steadyboost.trees.histograms.build import build_histogram, build_scratch, n_cells
 from steadyboost.trees.histograms.row_statistics import FixedPointSums, Run, one_by_one
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.splits.bitset import BITSET_WORDS
+from steadyboost.trees.splits.bitset import bitset_of
 from steadyboost.trees.splits.criteria import EDGE, ERROR, mass_of
 
-NO_BIN = -1  # the question is only whether the value is missing
+NO_BIN = -1  # the test is only whether the value is missing
 
 
 @kernel
@@ -59,7 +58,7 @@ def _test_column(cells, shape, total, criterion, sides):
         for c in range(n_channels):
             yes[c] = own[c] if categorical else yes[c] + own[c]
             no[c] = known[c] - yes[c]
-        if mass_of(no, criterion) == 0:
+        if mass_of(no, criterion) == 0:  # all known values pass: not a test
             continue
         worth = apart + worth_of(yes, criterion) + worth_of(no, criterion)
         if worth > best or best_bin == NO_BIN:
@@ -86,18 +85,10 @@ def best_test(hist, layout, total, criterion):
     return best_feature, best_bin
 
 
-def set_of(bins: Iterable[int]) -> np.ndarray:
-    """Bins as the bits of a left set."""
-    words = np.zeros(BITSET_WORDS, dtype=np.uint32)
-    for b in bins:
-        words[b >> 5] |= np.uint32(1 << (b & 31))
-    return words
-
-
 def in_shards(
     fill: Callable[[np.ndarray], np.ndarray], binned: BinnedRows, rows: np.ndarray, n: int, run: Run
 ) -> np.ndarray:
-    """The histogram that ``fill`` makes of some rows; of large data in ``n`` parts, added up."""
+    """The histogram of some rows by ``fill``; of large data in ``n`` shards, added up."""
     if n == 1 or binned.n_read(len(rows), binned.n_features) < SHARDING_PAYS:
         return fill(rows)
     return reduce(np.add, run(fill, np.array_split(rows, n)))
@@ -143,7 +134,7 @@ def _write_test(
     if bin_ != NO_BIN:
         yes = {bin_} if binned.categorical[feature] else set(range(bin_ + 1))
         left = cells[sorted(yes)].sum(axis=0)
-        # Rows to come may have gaps where the training rows have none.
+        # Rows to be predicted may have missing values where the training rows have none.
         if 2 * _mass(left, criterion) > _mass(tree.totals[node], criterion):
             yes.add(n_bins)
         _split(tree, node, feature, yes, left, criterion)
@@ -160,7 +151,7 @@ def _split(
 ) -> None:
     """Give a node two children; those in ``bins``, with sums ``left``, go to the left one."""
     totals = tree.totals
-    tree.feature[node], tree.left_bitset[node] = feature, set_of(bins)
+    tree.feature[node], tree.left_bitset[node] = feature, bitset_of(bins)
     add_children(tree.children, totals, tree.depth, node, node + 1, left)
     sides = worth_of(totals[node + 1], criterion) + worth_of(totals[node + 2], criterion)
     tree.gain[node] = sides - worth_of(totals[node], criterion)

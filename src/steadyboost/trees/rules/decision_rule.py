@@ -1,28 +1,163 @@
-"""A conjunction of tests, grown by entropy and pruned on held-out rows: FindDecRule."""
+"""A conjunction of tests, grown by entropy and pruned on held-out rows: FindDecRule.
+
+A rule divides the rows into those inside, which pass all its tests, and those outside. Its
+potential is the weighted entropy of both parts: of the classes; or, where label sets are asked
+for, of whether a label is worth naming, added up over the labels. A missing value passes no test.
+
+For label sets the sums of a part are *paired*: what naming each label gains, then what it costs.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from steadyboost.trees.data.binned import Binned, BinnedRows
+from steadyboost.trees.growth.grower import TreeArrays
 from steadyboost.trees.growth.partition import bin_table, partition
-from steadyboost.trees.growth.state import TreeArrays
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.histograms.build import subtract
 from steadyboost.trees.histograms.row_statistics import FixedPointSums, Run, one_by_one
-from steadyboost.trees.rules.attribute_test import histogram_of, in_shards, set_of
-from steadyboost.trees.rules.rule_search import (
-    ABOVE,
-    AT_MOST,
-    EQUAL,
-    TOLERANCE,
-    best_next_test,
-    fill_paired,
-    potential_of,
-    sum_paired,
-)
+from steadyboost.trees.jit import kernel
+from steadyboost.trees.rules.attribute_test import histogram_of, in_shards
+from steadyboost.trees.splits.bitset import bitset_of
+
+AT_MOST, ABOVE, EQUAL = range(3)
+SCALE = 2.0**60  # the integers that all weight together becomes
+TOLERANCE = 1e-12 * SCALE  # potentials that differ by less are equal
+BOTH, INSIDE = range(2)  # entries of ``BestTest.potential``
+
+
+class BestTest(NamedTuple):
+    """The best test so far; arrays, because kernels write to it."""
+
+    potential: np.ndarray  # of both parts together, and of the part inside
+    test: np.ndarray  # feature, bin, kind
+    inside: np.ndarray  # sums of the part inside
+
+    @classmethod
+    def allocate(cls, n_channels: int) -> "BestTest":
+        """No test: any other is better."""
+        sums = np.empty(n_channels, dtype=np.int64)
+        return cls(np.array([np.inf, -np.inf]), np.empty(3, dtype=np.int64), sums)
+
+
+@kernel
+def _entropy_of(v, mass):
+    """``v ln(mass / v)``, 0 where there is nothing."""
+    return v * np.log(mass / np.float64(v)) if v > 0 else 0.0
+
+
+@kernel
+def potential_of(sums, paired):
+    """Weighted entropy of one part, in nats."""
+    entropy = 0.0
+    if paired:
+        k = len(sums) // 2
+        for c in range(k):
+            mass = np.float64(sums[c] + sums[k + c])
+            entropy += _entropy_of(sums[c], mass) + _entropy_of(sums[k + c], mass)
+        return entropy
+    mass = 0.0
+    for c in range(len(sums)):
+        mass += sums[c]
+    for c in range(len(sums)):
+        entropy += _entropy_of(sums[c], mass)
+    return entropy
+
+
+@kernel
+def _mass_of(sums):
+    mass = np.int64(0)
+    for c in range(len(sums)):
+        mass += sums[c]
+    return mass
+
+
+@kernel
+def _consider(inside, covered_mass, total, paired, test, outside, best):
+    """Keep a test if it beats the best so far.
+
+    Of two with the same potential, the one that leaves more of it inside can gain more later:
+    this decides between a first test and its opposite.
+    """
+    mass = _mass_of(inside)
+    if mass == 0 or mass == covered_mass:
+        return
+    for c in range(len(total)):
+        outside[c] = total[c] - inside[c]
+    left_inside = potential_of(inside, paired)
+    potential = left_inside + potential_of(outside, paired)
+    if potential > best.potential[BOTH] + TOLERANCE:
+        return
+    lower = potential < best.potential[BOTH] - TOLERANCE
+    if lower or left_inside > best.potential[INSIDE] + TOLERANCE:
+        best.potential[BOTH], best.potential[INSIDE] = potential, left_inside
+        best.test[0], best.test[1], best.test[2] = test
+        for c in range(len(total)):
+            best.inside[c] = inside[c]
+
+
+@kernel
+def best_next_test(hist, layout, covered, total, paired, best):
+    """Find the best test to add to a rule that covers ``covered``.
+
+    Ties go to the lowest feature, then to the lowest bin.
+    """
+    offsets, n_bins, _, categorical = layout
+    n_channels, covered_mass = len(total), _mass_of(covered)
+    known, inside = np.empty(n_channels, np.int64), np.empty(n_channels, np.int64)
+    above, outside = np.empty(n_channels, np.int64), np.empty(n_channels, np.int64)
+    for f in range(len(n_bins)):
+        cells = hist[offsets[f] * n_channels : offsets[f + 1] * n_channels]
+        for c in range(n_channels):
+            known[c], inside[c] = 0, 0
+            for b in range(n_bins[f]):
+                known[c] += cells[b * n_channels + c]
+        for b in range(n_bins[f]):
+            own = cells[b * n_channels : (b + 1) * n_channels]
+            if _mass_of(own) == 0:
+                continue
+            for c in range(n_channels):
+                inside[c] = own[c] if categorical[f] else inside[c] + own[c]
+                above[c] = known[c] - inside[c]
+            test = (f, b, np.int64(EQUAL if categorical[f] else AT_MOST))
+            _consider(inside, covered_mass, total, paired, test, outside, best)
+            if not categorical[f]:
+                test = (f, b, np.int64(ABOVE))
+                _consider(above, covered_mass, total, paired, test, outside, best)
+
+
+@kernel
+def sum_paired(edges, rows, out):
+    """Add what naming each label gains in the rows, then what it costs."""
+    k = edges.shape[1] - 1
+    for i in rows:
+        for c in range(k):
+            edge = edges[np.uint64(i), np.uint64(c)]
+            gain = max(edge, 0)
+            out[np.uint64(c)] += gain
+            out[np.uint64(k + c)] += gain - edge
+
+
+@kernel
+def fill_paired(packed, offsets, rows, edges, hist):
+    """Histogram of paired sums; it must be zero before."""
+    k = edges.shape[1] - 1
+    for f in range(len(offsets) - 1):
+        shift = np.uint32(8 * (f & 3))
+        for i in rows:
+            row = np.uint64(i)
+            bin_ = np.int64((packed[f >> 2, row] >> shift) & np.uint32(255))
+            cell = (offsets[f] + bin_) * 2 * k
+            gains, costs = hist[cell : cell + k], hist[cell + k : cell + 2 * k]
+            for c in range(k):
+                edge = edges[row, np.uint64(c)]
+                gain = max(edge, 0)
+                gains[np.uint64(c)] += gain
+                costs[np.uint64(c)] += gain - edge
 
 
 @dataclass(frozen=True)
@@ -86,7 +221,7 @@ class RuleCondition:
             ABOVE: range(bin_ + 1, n_bins),
             EQUAL: range(bin_, bin_ + 1),
         }
-        return cls(feature, set_of(ranges[kind]), gain)
+        return cls(feature, bitset_of(ranges[kind]), gain)
 
     def part(self, binned: BinnedRows, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows that pass and those that fail, ascending as they are."""
@@ -104,14 +239,15 @@ def add_tests(evidence: Evidence, rows: np.ndarray, max_tests: int | None) -> li
     tests: list[RuleCondition] = []
     hist = evidence.histogram(rows)
     while potential_of(inside, paired) > TOLERANCE and len(tests) != max_tests:
-        found, kept = np.empty(3, dtype=np.int64), np.empty_like(total)
-        lowest = best_next_test(hist, layout, inside, total, paired, found, kept)
+        best = BestTest.allocate(len(total))
+        best_next_test(hist, layout, inside, total, paired, best)
+        lowest = float(best.potential[BOTH])
         if lowest >= potential - TOLERANCE:
             break
-        tests.append(RuleCondition.of(evidence.binned, found, potential - lowest))
+        tests.append(RuleCondition.of(evidence.binned, best.test, potential - lowest))
         rows, failed = tests[-1].part(evidence.binned, rows)
         hist = _narrowed(hist, evidence, rows, failed)
-        inside, potential = kept, lowest
+        inside, potential = best.inside, lowest
     return tests
 
 

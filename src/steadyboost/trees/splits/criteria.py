@@ -24,13 +24,13 @@ import numpy as np
 from steadyboost.trees.jit import kernel
 
 GINI, ENTROPY, ERROR, EDGE, MAX_EDGE, NEWTON, NORM = range(7)  # class criteria are below EDGE
-TIE_SHARE = 1 / 1024
+TIE_SHARE = 1 / 1024  # a power of two: scaling by it does not round
 
 
 class SplitParams(NamedTuple):
     """What makes a split good, and what both of its sides must have at the least.
 
-    Masses and ``l2`` are in the units of the sums, in which weights are integers.
+    Masses and ``l2`` are in fixed point, as the sums are.
     """
 
     criterion: int
@@ -98,6 +98,7 @@ def gain_of(score, total, split):
 
     An impure node may split without gain (as in XOR); edges and Newton sums must gain.
     """
+    # Differences below 1e-12 of a score are rounding.
     own = score_of(total, mass_of(total, split.criterion), split)
     least = 1e-12 * abs(own)
     if split.criterion < EDGE:

@@ -1,4 +1,8 @@
-"""The best split of a node, from its histogram."""
+"""The best split of a node, from its histogram.
+
+Bins are moved to the left side in the order of their numbers, or, for categories, in the order of
+:func:`order_categories`; the best prefix wins.
+"""
 
 from typing import NamedTuple
 
@@ -6,7 +10,6 @@ import numpy as np
 
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.splits.bitset import BITSET_WORDS, contains, include
-from steadyboost.trees.splits.categories import order_categories
 from steadyboost.trees.splits.criteria import (
     EDGE,
     ERROR,
@@ -18,11 +21,88 @@ from steadyboost.trees.splits.criteria import (
     score_of,
 )
 
-MAX_BINS = 256  # of a column, that of missing values among them
+
+@kernel
+def _share_deviations(hist, n_bins, total, criterion, order, mass, deviation):
+    """Bins with mass, and by how much their channel means deviate from the node's."""
+    n_channels, n_used = len(total), deviation.shape[1]
+    total_mass = np.float64(max(mass_of(total, criterion), 1))
+    n = 0
+    for b in range(n_bins):
+        sums = hist[b * n_channels : (b + 1) * n_channels]
+        m = np.float64(mass_of(sums, criterion))
+        if m > 0:
+            order[n], mass[n] = b, m
+            for c in range(n_used):
+                deviation[n, c] = sums[c] / m - total[c] / total_mass
+            n += 1
+    return n
+
+
+@kernel
+def _dot(a, b):
+    total = 0.0
+    for c in range(len(a)):
+        total += a[c] * b[c]
+    return total
+
+
+@kernel
+def _main_direction(mass, deviation, n):
+    """First principal component by power iteration, from the bin that deviates most."""
+    n_used = deviation.shape[1]
+    start, largest = 0, -1.0
+    for k in range(n):
+        size = mass[k] * _dot(deviation[k], deviation[k])
+        if size > largest:
+            start, largest = k, size
+    direction = deviation[start].copy()
+    # Ten iterations: the order only needs the direction roughly. With two classes all bins lie on
+    # one line, which is the direction.
+    for _ in range(10 if n_used > 2 else 0):
+        step = np.empty(n_used)
+        step[:] = 0.0
+        for k in range(n):
+            along = mass[k] * _dot(deviation[k], direction)
+            for c in range(n_used):
+                step[c] += along * deviation[k, c]
+        norm = np.sqrt(_dot(step, step))
+        if norm > 0:
+            for c in range(n_used):
+                direction[c] = step[c] / norm
+    return direction
+
+
+@kernel
+def order_categories(hist, n_bins, total, criterion, order):
+    """Write the bins with mass, along the first principal component of their channel means.
+
+    For two classes this is Breiman's order by the share of one class, in which the best of all
+    2^(n-1) subsets is a prefix; for more it is the heuristic of Coppersmith, Hong & Hosking (1999).
+    """
+    n_channels = len(total)
+    n_used = n_channels if criterion < EDGE else (1 if criterion == NEWTON else n_channels - 1)
+    mass = np.empty(n_bins)
+    deviation = np.empty((n_bins, n_used))
+    n = _share_deviations(hist, n_bins, total, criterion, order, mass, deviation)
+    if n == 0:
+        return 0
+    direction = _main_direction(mass, deviation, n)
+    for k in range(n):  # stable insertion sort: there are at most 256 bins
+        key, item = _dot(deviation[k], direction), order[k]
+        j = k - 1
+        while j >= 0 and mass[j] > key:
+            mass[j + 1], order[j + 1] = mass[j], order[j]
+            j -= 1
+        mass[j + 1], order[j + 1] = key, item
+    return n
+
+
+MAX_BINS = 256  # of a column, including the one of missing values: a bin fits a byte
 
 
 class SplitScratch(NamedTuple):
-    """What a search writes to: an order of bins, and the sums of two sides."""
+    """Scratch of a search: an order of bins, and the sums of two sides."""
 
     order: np.ndarray
     sides: np.ndarray
@@ -41,7 +121,7 @@ def _score_sides(left, right, total, split):
         right[c] = total[c] - left[c]
     left_mass = mass_of(left, criterion)
     right_mass = mass_of(right, criterion)
-    if ERROR <= criterion <= MAX_EDGE:  # integers, so that equal splits tie
+    if ERROR <= criterion <= MAX_EDGE:  # sums of integers, so that equal splits tie exactly
         on_left, on_right, edges = left[0], right[0], np.int64(0)
         for c in range(len(total) - (criterion != ERROR)):
             on_left = left[c] if left[c] > on_left else on_left
@@ -61,7 +141,7 @@ def _square_over(value, mass):
 
 
 @kernel
-def _score_steps(left, total, l2):
+def _score_newton(left, total, l2):
     """As ``_score_sides`` for NEWTON."""
     left_mass, right_mass = left[1], total[1] - left[1]
     score = _square_over(left[0], left_mass + l2)
@@ -77,8 +157,8 @@ def any_in_bin(hist, bin_, n_channels):
 
 
 @kernel
-def _write_set(order, length, left_bitset):
-    """The first bins of the order as a set."""
+def _write_prefix(order, length, left_bitset):
+    """Write the first bins of the order as a bit set."""
     for word in range(BITSET_WORDS):
         left_bitset[word] = 0
     for k in range(length):
@@ -112,16 +192,16 @@ def _order_bins(cells, shape, categorical, feature, missing_first, total, criter
 
 
 @kernel
-def _scan_two(hist, base, n_bins, missing_first, total, min_mass, best_score):
-    """As a pass of _search for GINI and two channels: the best score, and how many bins move.
+def _scan_two_classes(hist, base, n_bins, missing_first, total, min_mass, best_score):
+    """As a pass of _search for GINI and two channels: the best score, and how many bins go left.
 
-    None do if none is better than ``best_score``. Sums stay in registers, which takes a third of
-    the time.
+    It is 0 if no split beats ``best_score``. Sums stay in registers, which takes a third of the
+    time.
     """
     zero, one, length = np.int64(0), np.int64(0), np.int64(0)
     if missing_first:
         zero, one = hist[2 * (base + n_bins)], hist[2 * (base + n_bins) + 1]
-        if zero | one == 0:
+        if zero | one == 0:  # no missing values in this node: as pass 0
             return best_score, length
     for b in range(n_bins):
         at = np.uint64(2 * (base + b))
@@ -160,8 +240,8 @@ def _search(hist, features, layout, total, split, scratch, left_bitset):
     """Best split over ``features``: (score of both sides, feature or -1), with its left bins.
 
     Bins move left in their order (that of :func:`order_categories` where they are categories),
-    and the best prefix wins. In pass 0 missing values stay right; in pass 1, which is worth its
-    time only if there are any, they go left first. The masses and sums of squares are those of
+    and the best prefix wins. In pass 0 missing values stay right; in pass 1, which is left out if
+    there are none, they go left first. The masses and sums of squares are those of
     the class criteria, and GINI needs nothing more; NEWTON is written out because boosters ask for
     it most.
 
@@ -173,13 +253,14 @@ def _search(hist, features, layout, total, split, scratch, left_bitset):
     total_count = _count_rows(hist[tail:], offsets, features[0])
     order, left, right = scratch.order, scratch.sides[0], scratch.sides[1]
     best_score, best_feature = -np.inf, np.int64(-1)
+    # Two classes and no counts: the most frequent case has a loop of its own.
     two = criterion == GINI and n_channels == 2 and len(hist) == tail
     for f in features:
         base, length, missing_first = offsets[f], np.int64(0), np.int64(0)
         is_categorical, shape = has_categories(categorical, f), (n_bins[f], has_missing[f])
         for first in range(1 + (has_missing[f] and not is_categorical)):
             if two and not is_categorical:
-                best_score, n_moved = _scan_two(
+                best_score, n_moved = _scan_two_classes(
                     hist, base, n_bins[f], np.int64(first), total, min_mass, best_score
                 )
                 if n_moved > 0:
@@ -208,14 +289,14 @@ def _search(hist, features, layout, total, split, scratch, left_bitset):
                     left_squares += np.float64(l) * np.float64(l)
                     right_squares += np.float64(r) * np.float64(r)
                 if moved == 0:
-                    if k < first:
+                    if k < first:  # no missing values in this node: as pass 0
                         break
-                    continue
+                    continue  # an empty bin: as the split before it
                 if criterion == GINI:
                     score = left_squares / np.float64(left_mass)
                     score += right_squares / np.float64(right_mass)
                 elif criterion == NEWTON:
-                    left_mass, right_mass, score = _score_steps(left, total, split.l2)
+                    left_mass, right_mass, score = _score_newton(left, total, split.l2)
                 else:
                     left_mass, right_mass, score = _score_sides(left, right, total, split)
                 if len(hist) > tail:
@@ -223,20 +304,20 @@ def _search(hist, features, layout, total, split, scratch, left_bitset):
                 if k < first or left_mass < min_mass or left_count < min_count:
                     continue
                 if right_mass < min_mass or total_count - left_count < min_count:
-                    break
+                    break  # the right side only becomes smaller
                 if score > best_score:
                     best_score, length, missing_first = score, np.int64(k + 1), np.int64(first)
-        if length > 0:
+        if length > 0:  # better than all features before, so that ties go to the first
             best_feature = f
             if not is_categorical:
                 number_bins(n_bins[f], missing_first, order)
-            _write_set(order, length, left_bitset)
+            _write_prefix(order, length, left_bitset)
     return best_score, best_feature
 
 
 @kernel
-def send_absent(cells, shape, left_sums, total, criterion, left_bitset):
-    """Bins that the node has not seen (missing values, categories) follow the heavier side."""
+def assign_unseen_bins(cells, shape, left_sums, total, criterion, left_bitset):
+    """Send bins that do not occur in the node (missing values, categories) to the heavier side."""
     n_bins, has_missing, categorical = shape
     left_mass = mass_of(left_sums, criterion)
     if left_mass <= mass_of(total, criterion) - left_mass:
@@ -248,7 +329,7 @@ def send_absent(cells, shape, left_sums, total, criterion, left_bitset):
 
 @kernel
 def _sum_left(hist, feature, layout, total, criterion, left_bitset, left_sums):
-    """Write the channel sums of the bins that go left, and where bins go that were not seen."""
+    """Write the channel sums of the bins that go left, and assign the bins that do not occur."""
     offsets, n_bins, has_missing, categorical = layout
     n_channels = len(total)
     cells = hist[offsets[feature] * n_channels : offsets[feature + 1] * n_channels]
@@ -257,7 +338,7 @@ def _sum_left(hist, feature, layout, total, criterion, left_bitset, left_sums):
         for b in range(offsets[feature + 1] - offsets[feature]):
             left_sums[c] += cells[b * n_channels + c] * contains(left_bitset, b)
     shape = (n_bins[feature], has_missing[feature], has_categories(categorical, feature))
-    send_absent(cells, shape, left_sums, total, criterion, left_bitset)
+    assign_unseen_bins(cells, shape, left_sums, total, criterion, left_bitset)
 
 
 @kernel

@@ -5,11 +5,11 @@ import pytest
 from scipy.sparse import csr_array
 
 from steadyboost.preprocessing.binner import Binner
-from steadyboost.trees.data import sparse as sparse_module
+from steadyboost.trees.data import binned as sparse_module
 from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.prediction.apply import CHUNK
-from steadyboost.trees.prediction.leaf_sums import LeafSums
+from steadyboost.trees.prediction.forest import LeafSums
 
 K = 3
 
