@@ -1,9 +1,9 @@
 """Exact line searches along one weak hypothesis: the training error, and the bottom margins.
 
-Scores of shape (n, k) stand at some values; a hypothesis names a label in each row, and a step is
-added to the scores of the named labels. Labels and votes are class indices; a vote of -1 abstains.
+Scores have shape (n, k). A hypothesis votes for a label in each row, and a step is added to the
+scores of these labels. Labels and votes are class indices; a vote of -1 abstains.
 ``scale`` is the sum of the absolute steps so far, the paper's c. A row is right only if its own
-label leads: ties are errors.
+label has the largest score: ties are errors.
 
 References
 ----------
@@ -15,14 +15,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.boosters.dmcboost.linesearch import (
-    all_rivals,
-    choose_interval,
-    error_curve,
-    whole_weights,
-)
-from steadyboost.boosters.dmcboost.margin_search import bottom_mean, margin_lines
-from steadyboost.boosters.dmcboost.step_search import find_step
+from steadyboost.boosters.dmcboost.error_line_search import choose_interval, error_curve
+from steadyboost.boosters.dmcboost.margin_line_search import bottom_mean, find_step, margin_lines
+from steadyboost.boosters.dmcboost.margin_state import all_rivals, as_integer_weights
+from steadyboost.boosters.dmcboost.phases import LARGEST_SCALE
+from steadyboost.ensemble.validation import LARGEST_WEIGHT, SMALLEST_WEIGHT
+from steadyboost.parameters import SMALL
 
 
 class ErrorSearch(NamedTuple):
@@ -61,7 +59,8 @@ def minimize_error(
     """
     scores, y, votes, weights = _checked(scores, y, votes, sample_weight)
     scale = float(np.abs(scores).max()) if scale is None else _checked_scale(scale, least=0.0)
-    whole = whole_weights(weights, len(y))
+    # As integers, errors of intervals are exact, and so are ties between them.
+    whole = as_integer_weights(weights, len(y))
     low, high, right = error_curve(scores, y, all_rivals(scores, y), votes, whole, scale)
     best, _, step = choose_interval(right, low, high, False)
     ends = np.concatenate([[-np.inf], high]), np.concatenate([low, [np.inf]])
@@ -93,6 +92,8 @@ def bottom_margin(
     (-1.0, -4.0)
     """
     scores, y, votes, weights = _checked(scores, y, votes, sample_weight)
+    if not abs(step) <= LARGEST_SCALE:
+        raise ValueError(f"step={step!r} must be a number up to {LARGEST_SCALE:g} in size.")
     scale, sign = _checked_scale(scale), -1.0 if step < 0 else 1.0
     lines, weights, mass = _lines(scores, y, votes, sign, weights, bottom)
     mean, slope, _ = bottom_mean(lines, weights, mass, scale, abs(float(step)))
@@ -143,6 +144,7 @@ def _lines(
     weights: np.ndarray | None,
     bottom: float,
 ) -> tuple[tuple[np.ndarray, ...], np.ndarray, float]:
+    # As functions of the step, margins are lines: their parts are written to three arrays.
     lines = tuple(np.empty(len(y)) for _ in range(3))
     margin_lines(scores, y, all_rivals(scores, y), votes, sign, *lines)
     weights = np.ones(len(y)) if weights is None else weights
@@ -162,6 +164,8 @@ def _checked(
         raise ValueError(f"scores has shape {scores.shape}; pass (n, k), with 2 classes or more.")
     if not np.isfinite(scores).all():
         raise ValueError("scores has infinite or missing values; pass finite ones.")
+    if np.abs(scores).max() > LARGEST_SCALE:
+        raise ValueError(f"scores has values beyond {LARGEST_SCALE:g}; divide all by one number.")
     y, votes = (np.asarray(labels) for labels in (y, votes))
     for name, labels, least in (("y", y, 0), ("votes", votes, -1)):
         shape_fits = labels.shape == (len(scores),) and labels.dtype.kind in "iu"
@@ -179,10 +183,18 @@ def _checked_weights(sample_weight: Any, n: int) -> np.ndarray | None:
     weights = np.asarray(sample_weight, dtype=float)
     if weights.shape != (n,) or not (weights > 0).all() or not np.isfinite(weights).all():
         raise ValueError(f"sample_weight must have a positive weight for each of the {n} rows.")
+    if not SMALLEST_WEIGHT <= weights.min() <= weights.max() <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight must be from {SMALLEST_WEIGHT:.0e} to {LARGEST_WEIGHT:.0e}; multiply "
+            "all weights, and bottom, by one number."
+        )
     return weights
 
 
-def _checked_scale(scale: float, least: float = np.finfo(float).tiny) -> float:
-    if not least <= scale < np.inf:
-        raise ValueError(f"scale={scale!r} must be the sum of the absolute steps so far.")
+def _checked_scale(scale: float, least: float = SMALL) -> float:
+    if not least <= scale <= LARGEST_SCALE:
+        raise ValueError(
+            f"scale={scale!r} must be the sum of the absolute steps so far, from {least:g} to "
+            f"{LARGEST_SCALE:g}."
+        )
     return float(scale)

@@ -286,7 +286,7 @@ def test_files_that_are_no_checkpoint(path):
     with pytest.raises(ValueError, match="the training rows"):
         make(SAMMEClassifier, callbacks=[Checkpoint(path)]).fit(X, y)
     path.write_bytes(b"nothing")
-    with pytest.raises(ModelFileError, match="not a sound model file"):
+    with pytest.raises(ModelFileError, match="not a SteadyBoost model file"):
         make(SAMMEClassifier, callbacks=[Checkpoint(path)]).fit(X, y)
 
 

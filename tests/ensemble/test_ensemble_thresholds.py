@@ -8,13 +8,14 @@ from steadyboost import SoftmaxBoostClassifier, SteadyBoostClassifier
 from steadyboost.boosters.martiboost.mass import STRETCH as MASS_ROWS
 from steadyboost.boosters.martiboost.mass import push
 from steadyboost.boosters.softmax_boost import soft_risk
-from steadyboost.boosters.steadyboost import forests, noise_model
-from steadyboost.boosters.steadyboost.forests import Forests
-from steadyboost.boosters.steadyboost.noise_model import fit_noise_model, some_rows, symmetric
-from steadyboost.ensemble import exp_score_cache
-from steadyboost.ensemble.exp_score_cache import CHUNK, ExpScoreCache
+from steadyboost.boosters.steadyboost import forest_member
+from steadyboost.boosters.steadyboost.forest_member import ForestMember
+from steadyboost.ensemble import weighting
 from steadyboost.ensemble.rounds import AT_ONCE, LARGEST, Seeds
 from steadyboost.ensemble.scores import add_votes
+from steadyboost.ensemble.weighting import CHUNK, ExpScoreCache
+from steadyboost.noise import noise_model
+from steadyboost.noise.noise_model import fit_noise_model, some_rows, symmetric
 
 
 def test_seeds_are_the_same_in_any_order():
@@ -39,18 +40,18 @@ def test_some_rows_are_evenly_spread_and_all_where_they_are_few(n, monkeypatch):
 def test_a_forest_that_is_sized_by_some_rows_says_the_same(monkeypatch):
     """With one size to choose from, all depends on which trees have not seen a row."""
     X, y = problem(n=300)
-    said, ask = [], Forests.unseen
+    said, ask = [], ForestMember.finish
 
-    def asked(*args):
-        said.append(ask(*args))
+    def asked(forest):
+        said.append(ask(forest))
         return said[-1]
 
-    monkeypatch.setattr(Forests, "unseen", asked)
-    monkeypatch.setattr(forests, "LEAF_SIZES", np.array([2.0]))
+    monkeypatch.setattr(ForestMember, "finish", asked)
+    monkeypatch.setattr(forest_member, "LEAF_SIZES", np.array([2.0]))
     for most in (30, 299, 300, 10**6):
         monkeypatch.setattr(noise_model, "MOST_ROWS", most)
         SteadyBoostClassifier(n_estimators=5, n_folds=2, random_state=0).fit(X, y)
-    found = np.array([proba for proba, _ in said]).reshape(4, 2, 300, 3)  # of both forests
+    found = np.array(said).reshape(4, 2, 300, 3)  # of both forests
     for proba in found[:-1]:
         np.testing.assert_array_equal(proba, found[-1])
 
@@ -114,7 +115,7 @@ def test_raised_scores_are_raised_anew_before_they_drift_too_far(monkeypatch):
     steps = [0.4, 0.7, 0.6, 0.2]
     found = []
     for far in (0.0, 1.0, 300.0):
-        monkeypatch.setattr(exp_score_cache, "RANGE", far)
+        monkeypatch.setattr(weighting, "RANGE", far)
         kept = follow(50, steps)[0]
         found.append((kept.drift, kept.values * np.exp(kept.shift)[:, None]))
     drifts, values = zip(*found, strict=True)

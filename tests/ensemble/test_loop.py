@@ -1,6 +1,7 @@
 """The one loop, with hand-made boosters and learners whose every round is known."""
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -10,8 +11,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 from steadyboost import BoostingClassifier, SAMMEClassifier, Stump, Tree
 from steadyboost.ensemble.callbacks import Callback
-from steadyboost.ensemble.loop import Boosting, Seeds
-from steadyboost.ensemble.rounds import Draw, Round
+from steadyboost.ensemble.loop import Boosting
+from steadyboost.ensemble.rounds import Draw, Round, Seeds
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.weighting import Weighting
@@ -299,6 +300,94 @@ def test_a_warm_start_may_change_the_kind_of_learner():
     model.set_params(estimator=tree, n_estimators=6).fit(X, y)
     assert model.n_iter_ == 6
     assert np.isfinite(model.predict_proba(X)).all()
+
+
+# What a booster returns, the loop accepts
+
+
+class Counting(SAMMEClassifier):
+    """Keeps the number of rounds between them, and takes the best to be the second."""
+
+    made: ClassVar[list[int]] = []  # stages from which the state was made
+
+    def make_state(self, rows, learner, stages):
+        self.made.append(len(stages))
+        return [len(stages)]
+
+    def boost(self, rows, learner, round_, state):
+        state[0] += 1
+        result = super().boost(rows, learner, round_, state)
+        return result._replace(info={"count": state[0]})
+
+    def is_done(self, rows, stages, state):
+        assert state == [len(stages)]
+        return len(stages) == 4
+
+    def best_round(self, stages):
+        return 2
+
+    def finish(self, rows, stages, state):
+        self.finished_ = len(stages), state
+
+
+@pytest.fixture
+def counting():
+    Counting.made.clear()
+    return make(Counting, estimator=Stump(), n_estimators=9, warm_start=True)
+
+
+def test_state_is_made_once_and_follows_from_the_stages(counting):
+    model = counting.fit(X, y)
+    assert model.history_["count"] == [1, 2, 3, 4]
+    assert (model.n_iter_, model.finished_) == (2, (2, None))
+    model.fit(X, y)
+    assert model.made == [0, 2]
+    assert model.history_["count"] == [1, 2, 3, 4]
+
+
+def test_a_callback_chooses_before_the_booster(counting):
+    class Three(Callback):
+        def on_end(self, run):
+            run.keep = 3
+
+    assert counting.set_params(callbacks=[Three()]).fit(X, y).n_iter_ == 3
+
+
+def test_a_booster_that_drops_no_stage_finishes_with_its_state(counting):
+    counting.best_round = len
+    assert counting.fit(X, y).finished_ == (4, [4])
+
+
+def test_state_is_made_again_after_an_interruption(counting):
+    counting.best_round = len
+    model = counting.set_params(estimator=interrupted(3, KeyboardInterrupt))
+    with pytest.warns(UserWarning, match="Interrupted"):
+        model.fit(X, y)
+    assert model.finished_ == (2, None)
+
+
+def test_a_round_without_an_edge_is_kept_only_if_it_is_the_first():
+    class Hopeless(SAMMEClassifier):
+        def boost(self, rows, learner, round_, state):
+            result = super().boost(rows, learner, round_, state)
+            return result._replace(no_edge=round_.t in self.without)
+
+    model = make(Hopeless, n_estimators=5)
+    model.without = {2}
+    assert model.fit(X, y).n_iter_ == 2
+    model.without = {0}
+    with pytest.warns(ConvergenceWarning, match="no edge"):
+        model.fit(X, y)
+    assert model.n_iter_ == 1
+    assert model.stages_[0].extra["no_edge"]
+
+
+def test_a_booster_that_adds_in_its_own_way_says_so():
+    with pytest.raises(TypeError, match="adds_votes"):
+
+        class Doubled(BoostingClassifier):
+            def add(self, scores, stage, votes):
+                raise NotImplementedError
 
 
 def test_the_hooks_of_the_base_must_be_given():

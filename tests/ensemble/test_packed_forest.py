@@ -35,6 +35,7 @@ class Doubled(SAMMEClassifier):
     """Adds in a way of its own."""
 
     weighting = Weighting
+    adds_votes = False
 
     def add(self, scores, stage, votes):
         super().add(scores, stage, votes)

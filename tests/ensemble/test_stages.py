@@ -3,7 +3,7 @@
 import numpy as np
 
 from steadyboost.ensemble.stages import Stage
-from steadyboost.learners.many import Answers
+from steadyboost.learners.base import Answers
 
 CODE = np.array([[-1.0], [1.0]])
 

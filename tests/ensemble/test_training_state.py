@@ -131,6 +131,6 @@ def test_rows_can_be_taken_with_fresh_scores():
 
 @pytest.mark.parametrize("n_jobs", [1, 2, -1, None])
 def test_workers_keep_the_order_of_their_items(n_jobs):
-    with Workers(n_jobs) as workers:
+    with Workers.of_jobs(n_jobs) as workers:
         assert workers.run(lambda x: x * x, range(7)) == [0, 1, 4, 9, 16, 25, 36]
         assert workers.run(abs, []) == []

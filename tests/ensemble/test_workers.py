@@ -203,11 +203,13 @@ def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
-threading.Thread(target=interrupt).start()
+interrupter = threading.Thread(target=interrupt)
+interrupter.start()
 try:
     with Workers(2) as workers:
         workers.run(work, range(10_000))
 except KeyboardInterrupt:
+    interrupter.join()
     print("interrupted", len(begun) < 20, threading.active_count())
 """
 

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from steadyboost.learners.base import Data
-from steadyboost.learners.many import Answers, stacked
+from steadyboost.learners.base import Answers, Data, stacked
 
 
 class Constant:

@@ -14,7 +14,7 @@ from steadyboost.ensemble.model_io.file import load, save_model
 from steadyboost.learners import c45
 from steadyboost.learners.base import Data
 from steadyboost.learners.c45 import C45Answer
-from steadyboost.trees.c45.fit import grow_c45
+from steadyboost.trees.c45.fit import C45Options, grow_c45
 
 pd = pytest.importorskip("pandas")
 GOLF_TREE = """\
@@ -66,7 +66,9 @@ def test_the_answer_is_the_tree_of_rescaled_weights(kind, options):
     question = ask(y, kind)
     hypothesis, votes = ask_learner(data, question, C45(**options))
     weights = question.weights * len(y)
-    expected = grow_c45(data.X, [0, 4, 0], question.targets, weights, question.n_answers, **options)
+    expected = grow_c45(
+        data.X, [0, 4, 0], question.targets, weights, question.n_answers, C45Options(**options)
+    )
     assert_same_tree(hypothesis.tree, expected)
     assert votes.dtype == np.int32
     np.testing.assert_array_equal(votes, expected.predict(data.X))

@@ -9,7 +9,7 @@ from steadyboost import SAMMEClassifier, Tree
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners import tree as tree_module
 from steadyboost.learners.base import Data, Question
-from steadyboost.learners.tree import weighing
+from steadyboost.learners.tree import positive_weight_rows
 from steadyboost.preprocessing import binner as prepare
 from steadyboost.preprocessing.binner import Binner
 
@@ -31,7 +31,7 @@ def test_rows_may_be_binned_some_at_a_time(size, monkeypatch):
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.9, 1.0])
 def test_rows_that_weigh_are_listed_where_they_are_few(n, share):
     weights = (np.random.default_rng(n).random(n) < share).astype(float)
-    listed = weighing(weights)
+    listed = positive_weight_rows(weights)
     if share > 0.5:
         assert listed is None
     else:
@@ -46,7 +46,7 @@ def test_rows_without_weight_may_be_left_out_or_not(few, monkeypatch):
     question = Question(y.astype(np.int32), weights / weights.sum(), 3, np.ones(3))
     expected = Tree(max_depth=4).answer(data, question, None, 0, Workers(1))
     monkeypatch.setattr(tree_module, "FEW_ROWS", few)
-    assert (weighing(weights) is None) == (few == 0)
+    assert (positive_weight_rows(weights) is None) == (few == 0)
     found = Tree(max_depth=4).answer(data, question, None, 0, Workers(1))
     np.testing.assert_array_equal(found[1], expected[1])
     np.testing.assert_array_equal(found[0].tree.left_bitset, expected[0].tree.left_bitset)

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from steadyboost.boosters.families.output_codes import CLIP
-from steadyboost.boosters.families.pairs import Pairs
+from steadyboost.boosters.families.output_codes import CLIP, Pairs
 from steadyboost.ensemble.estimator import BoostingClassifier
-from steadyboost.ensemble.loop import Round
+from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import ROUNDING, softmax
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.weighting import PairWeighting

@@ -5,7 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from steadyboost.boosters.families.labelwise import LabelResult, LabelwiseClassifier, indicator
-from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.loop import RoundResult, fit_stage
+from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import ROUNDING, log_odds, one_against_all, sigmoid
 from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_of
 from steadyboost.learners.base import Learner, Question
@@ -77,7 +78,6 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **LabelwiseClassifier._parameter_constraints,
         "tree": [StrOptions({"separate", "shared"})],
         "max_leaf_nodes": Tree._parameter_constraints["max_leaf_nodes"],
     }
@@ -106,6 +106,10 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
             )
         return learner
 
+    def has_parts(self) -> bool:
+        """A tree per label; a shared tree is one answer to all."""
+        return self.tree == "separate"
+
     def worths(self, rows: TrainingState, round_: Round) -> np.ndarray:
         """w(x, y) times -c(x, y): weights are exp(-psi) where a row has the label, else exp(psi).
 
@@ -131,6 +135,7 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
             _give_signs(has[at], factors, block.rows.start, block.rows.stop, out[at])
 
         rows.workers.run(raise_labels, pieces)
+        # Exponents are shifted by the largest of each label and chunk, then brought to one scale.
         by_block = [scale_of(np.column_stack(own)) for own in zip(tops, sums, strict=True)]
         top, total = rows.allreduce(by_block, scale_of)
         rows.workers.run(give_signs, pieces)
@@ -145,8 +150,12 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
         """artanh of the edge, that is half the log-odds of being right."""
         return None if error >= 0.5 - ROUNDING else -log_odds(rows.floored(error)) / 2
 
-    def boost(self, run: Boosting, round_: Round) -> bool:
-        return run.ask_all(round_) if self.tree == "shared" else super().boost(run, round_)
+    def boost(
+        self, rows: TrainingState, learner: Learner, round_: Round, state: Any
+    ) -> RoundResult:
+        if self.tree == "shared":
+            return fit_stage(self, rows, learner, round_)
+        return super().boost(rows, learner, round_, state)
 
     def question(self, rows: TrainingState, round_: Round) -> Question:
         """One question for all labels: leaves name those that they say yes to."""

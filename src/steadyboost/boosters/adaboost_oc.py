@@ -49,7 +49,6 @@ default="balanced"
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **OutputCodeClassifier._parameter_constraints,
         "alpha": [StrOptions({"pseudoloss", "error"})],
     }
 

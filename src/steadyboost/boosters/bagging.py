@@ -1,11 +1,15 @@
 """Bagging. Breiman (1996); papers/003, section 3."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from steadyboost.boosters.families.voting import VotingClassifier
-from steadyboost.ensemble.loop import Boosting
+from steadyboost.ensemble.model_io.fields import Check, share
+from steadyboost.ensemble.rounds import Seeds
+from steadyboost.ensemble.soft_labels import rows_of_copies
+from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Learner
 
@@ -43,7 +47,6 @@ class BaggingClassifier(VotingClassifier):
     stops_when_perfect = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **VotingClassifier._parameter_constraints,
         "oob_score": ["boolean"],
     }
 
@@ -58,6 +61,11 @@ class BaggingClassifier(VotingClassifier):
         super().__init__(estimator, resample=resample, **shared)
         self.oob_score = oob_score
 
+    def fitted_fields(self) -> dict[str, Check]:
+        of_rows = share("rows", self.n_classes_, missing=True)
+        own = {"oob_score_": share(missing=True), "oob_decision_function_": of_rows}
+        return {**super().fitted_fields(), **own}
+
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """All rows alike, whatever the votes."""
         return np.zeros(len(y))
@@ -65,21 +73,25 @@ class BaggingClassifier(VotingClassifier):
     def tune(self, rows: TrainingState, learner: Learner) -> None:
         if self.oob_score and not self.resample:
             raise ValueError("oob_score=True needs bootstraps; set resample=True.")
+        if self.oob_score and rows_of_copies(rows.numbers) is not None:
+            raise ValueError(
+                "oob_score=True judges each row by bags without it, but with label_distribution a "
+                "row is several weighted copies, which are drawn one by one; set oob_score=False."
+            )
         if self.oob_score and rows.workers.is_distributed:
             raise ValueError(
                 "oob_score=True keeps the votes of each row in one place, but X is spread over "
                 "machines; set oob_score=False, and pass X_val and y_val to fit."
             )
 
-    def finish(self, run: Boosting) -> None:
+    def finish(self, rows: TrainingState, stages: Sequence[Stage], state: Any) -> None:
         """Count the out-of-bag votes; a round's bootstrap can be drawn again from its seed."""
         if not self.oob_score:
             return
-        rows = run.rows
         rows.weigh(self.weigh_block)
-        votes = np.zeros((len(rows), self.n_classes_))
-        for t, stage in enumerate(run.stages):
-            out = np.flatnonzero(run.round(t).draw_counts(rows, rows.weights) == 0)
+        votes, seeds = np.zeros((len(rows), self.n_classes_)), Seeds(self._seed)
+        for t, stage in enumerate(stages):
+            out = np.flatnonzero(seeds.round(t).draw_counts(rows, rows.weights) == 0)
             votes[out, stage.answer.votes(rows.data)[out]] += 1
         total = votes.sum(axis=1, keepdims=True)
         shares = np.divide(votes, total, out=np.full_like(votes, np.nan), where=total > 0)

@@ -1,11 +1,13 @@
 """Error-correcting output codes. Dietterich & Bakiri (1995); papers/003, section 3."""
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from steadyboost.boosters.families.output_codes import CLIP
 from steadyboost.ensemble.codes.codes import (
+    CodeDistance,
     balanced_code,
     bch_like_code,
     check_code,
@@ -14,11 +16,13 @@ from steadyboost.ensemble.codes.codes import (
     exhaustive_code,
 )
 from steadyboost.ensemble.estimator import BoostingClassifier
-from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.model_io.fields import Check, Numbers, bits, instance_of
+from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import log_odds, softmax
+from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Learner, Question
-from steadyboost.parameters import StrOptions
+from steadyboost.parameters import LARGE, StrOptions
 
 CODES = {"balanced": balanced_code, "dense": dense_random_code, "bch": bch_like_code}
 
@@ -60,7 +64,6 @@ default="balanced"
     stops_when_perfect = False
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BoostingClassifier._parameter_constraints,
         "code": [StrOptions({*CODES, "exhaustive"}), "array-like"],
         "decoding": [StrOptions({"hamming", "weighted"})],
     }
@@ -76,6 +79,14 @@ default="balanced"
         super().__init__(estimator, **shared)
         self.code = code
         self.decoding = decoding
+
+    def fitted_fields(self) -> dict[str, Check]:
+        return {
+            **super().fitted_fields(),
+            "code_": bits(self.n_classes_, None),
+            "code_distance_": instance_of(CodeDistance),
+            "_bit_log_odds": Numbers((), -LARGE, LARGE, "f"),
+        }
 
     def tune(self, rows: TrainingState, learner: Learner) -> None:
         k, bits = self.n_classes_, self.n_estimators
@@ -94,13 +105,14 @@ default="balanced"
                 raise ValueError(f"{told}: {error}") from None
         self.code_distance_ = code_distance(self.code_) if k > 1 else None
 
-    def finish(self, run: Boosting) -> None:
-        error = np.mean([stage.error for stage in run.stages])
+    def finish(self, rows: TrainingState, stages: Sequence[Stage], state: Any) -> None:
+        error = np.mean([stage.error for stage in stages])
         self._bit_log_odds = log_odds(1 - float(np.clip(error, CLIP, 0.5 - CLIP)))
 
     def n_rounds(self) -> int:
         bits = self.code_.shape[1]
         is_drawn = isinstance(self.code, str) and self.code in CODES and self.n_classes_ > 2
+        # A warm start may change n_estimators after a code was drawn; others say their length.
         return min(bits, self.n_estimators) if is_drawn else bits
 
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -1,6 +1,5 @@
 """epsilon-Boost. Rosset, Zhu & Hastie (2002); papers/001, section 2."""
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -8,7 +7,7 @@ import numpy as np
 from steadyboost.boosters.families.binary import BinaryBoostingClassifier, against
 from steadyboost.ensemble.scores import ROUNDING
 from steadyboost.learners.base import Question
-from steadyboost.parameters import Interval
+from steadyboost.parameters import factor
 
 
 class EpsilonBoostClassifier(BinaryBoostingClassifier):
@@ -46,8 +45,7 @@ class EpsilonBoostClassifier(BinaryBoostingClassifier):
     stops_when_perfect = False  # a step of this size does not end anything
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BinaryBoostingClassifier._parameter_constraints,
-        "epsilon": [Interval(Real, 0, None, closed="neither")],
+        "epsilon": [factor()],
     }
 
     def __init__(

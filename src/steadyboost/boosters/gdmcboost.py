@@ -5,10 +5,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from steadyboost.boosters.families.output_codes import CLIP
-from steadyboost.boosters.families.pairs import Pairs
+from steadyboost.boosters.families.output_codes import CLIP, Pairs
 from steadyboost.ensemble.estimator import BoostingClassifier
-from steadyboost.ensemble.loop import Round
+from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import ROUNDING, log_odds, softmax
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.ensemble.weighting import PairWeighting
@@ -106,7 +105,6 @@ class GDMCBoostClassifier(BoostingClassifier):
     weighting = PairWeighting
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BoostingClassifier._parameter_constraints,
         "leaves": [StrOptions({"codeword", "vector"})],
     }
 

@@ -1,23 +1,22 @@
 """MSmoothBoost. Jin & Zhang (2007); papers/000, Fig. 2."""
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from steadyboost.boosters.families.output_codes import CLIP, OutputCodeClassifier
-from steadyboost.boosters.families.pairs import Damping
+from steadyboost.boosters.families.output_codes import CLIP, Damping, OutputCodeClassifier
+from steadyboost.ensemble.model_io.fields import Check, Numbers, records
 from steadyboost.ensemble.scores import log_one_plus_exp
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.tuning import race
 from steadyboost.learners.base import Learner, Question
-from steadyboost.parameters import Interval, StrOptions
+from steadyboost.parameters import LARGE, StrOptions, non_negative
 
 GRID = tuple(k / 10 for k in range(11))
 
 
 class MSmoothBoostClassifier(OutputCodeClassifier):
-    """AdaBoost.OC with weights that let go of rows whose label the scores contradict.
+    """AdaBoost.OC with smaller weights for rows whose label the scores contradict.
 
     A pair of a row and a wrong label weighs ``mu(y) mu(l)``: much where the two labels compete,
     little where the scores are sure of either, as they are of rows with a wrong label.
@@ -54,8 +53,7 @@ default="balanced"
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **OutputCodeClassifier._parameter_constraints,
-        "smoothing": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "smoothing": [non_negative(), StrOptions({"auto"})],
     }
 
     def __init__(
@@ -68,6 +66,10 @@ default="balanced"
     ):
         super().__init__(estimator, coloring=coloring, **shared)
         self.smoothing = smoothing
+
+    def fitted_fields(self) -> dict[str, Check]:
+        own: dict[str, Check] = {"smoothing_": Numbers((), 0, LARGE), "smoothing_path_": records}
+        return {**super().fitted_fields(), **own}
 
     def tune(self, rows: TrainingState, learner: Learner) -> None:
         """Section 4: lambda by the error on a fifth of the rows, ties to the smallest."""

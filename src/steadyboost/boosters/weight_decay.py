@@ -1,6 +1,5 @@
 """Weight Decay. Raetsch, Onoda & Mueller (1998); papers/001, section 2."""
 
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +10,7 @@ from steadyboost.ensemble.scores import PERFECT, ROUNDING, log_odds
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_of
 from steadyboost.learners.base import Question
-from steadyboost.parameters import Interval
+from steadyboost.parameters import non_negative
 from steadyboost.trees.jit import kernel
 
 LARGEST_STEP, N_STRETCHES = 5.0, 50
@@ -41,7 +40,7 @@ def weight_of_one(rows: TrainingState) -> np.ndarray:
 
 
 class WeightDecayClassifier(BinaryBoostingClassifier):
-    """AdaBoost that forgives rows on which it has already spent much weight.
+    """AdaBoost with slack variables for rows that have already had much weight.
 
     Each row has a slack that grows with the weight it had in the rounds so far: rows that stay
     hard, as wrong labels do, lose weight again. The paper's form is ill-posed; this follows a
@@ -76,8 +75,7 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
     has_memory = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BinaryBoostingClassifier._parameter_constraints,
-        "C": [Interval(Real, 0, None, closed="left")],
+        "C": [non_negative()],
     }
 
     def __init__(

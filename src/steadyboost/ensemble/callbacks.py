@@ -6,21 +6,23 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import (
-    Progress as RichProgress,
-)
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress as ProgressBar
+
     from steadyboost.ensemble.loop import Boosting
 
 Metric = Callable[[np.ndarray, np.ndarray], float]
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn below 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Without the protocol there is no ``set_callbacks``."""
+
+    def with_callbacks(method: Any) -> Any:
+        return method
 
 
 class Callback:
@@ -98,7 +100,7 @@ class EarlyStopping(Callback):
         self.n_iter_no_change, self.tol = n_iter_no_change, tol
 
     def on_begin(self, run: "Boosting") -> None:
-        """Find the best of the rounds that are there already (warm start, resume)."""
+        """Find the best round so far (warm start, resume)."""
         if run.validation is None:
             raise ValueError("EarlyStopping needs validation rows; pass X_val and y_val to fit.")
         self.best_, self.best_round_ = np.inf, 0
@@ -146,7 +148,9 @@ class TimeLimit(Callback):
 
 
 class Progress(Callback):
-    """A progress bar with rounds, errors and the time left; plain lines where not a terminal.
+    """A progress bar with rounds, errors and the time left.
+
+    In a notebook it is one line that is updated; elsewhere off a terminal it is plain lines.
 
     Parameters
     ----------
@@ -156,28 +160,22 @@ class Progress(Callback):
         Where to draw; by default the standard error.
     """
 
-    def __init__(self, every: float = 0.1, console: Console | None = None):
+    def __init__(self, every: float = 0.1, console: "Console | None" = None):
         self.every, self.console = every, console
 
     def on_begin(self, run: "Boosting") -> None:
-        console = self.console or Console(file=sys.stderr)
-        self._name, self._last, self._bar = type(run.booster).__name__, -np.inf, None
-        self._shown = 0
-        self._console = console
-        if console.is_terminal:
-            self._bar = RichProgress(
-                TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[errors]}"),
-                TimeRemainingColumn(),
-                console=console,
-            )
+        from rich.console import Console  # loaded by a fit that shows something, and by no other
+
+        self._name, self._last, self._shown = type(run.booster).__name__, -np.inf, 0
+        self._console = self.console or Console(file=sys.stderr)
+        self._bar = progress_bar(self._console) if self._console.is_terminal else None
+        if self._bar is not None:
             self._task = self._bar.add_task(self._name, total=run.n_rounds, errors="")
             self._bar.start()
 
     def on_round(self, run: "Boosting") -> None:
-        pause = self.every if self._bar is not None else 10 * self.every
+        is_updated = self._bar is not None or self._console.is_jupyter
+        pause = self.every if is_updated else 10 * self.every
         if time.monotonic() - self._last >= pause:
             self._show(run)
             self._last = time.monotonic()
@@ -187,6 +185,8 @@ class Progress(Callback):
             self._show(run)
         if self._bar is not None:
             self._bar.stop()
+        elif self._console.is_jupyter:
+            print(file=self._console.file, flush=True)
 
     def __getstate__(self) -> dict[str, Any]:
         """A console cannot be copied: copies draw on the standard error."""
@@ -201,11 +201,28 @@ class Progress(Callback):
             self._bar.update(self._task, completed=done, errors=errors)
         else:
             line = f"{self._name}: round {done}/{run.n_rounds}, {errors}"
-            print(line, file=self._console.file, flush=True)
+            # A notebook begins a line again after a carriage return.
+            start, end = ("\r", "") if self._console.is_jupyter else ("", "\n")
+            print(start + line, file=self._console.file, end=end, flush=True)
+
+
+def progress_bar(console: "Console") -> "ProgressBar":
+    """A bar with the number of rounds, their errors and the time left."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as ProgressBar
+
+    return ProgressBar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[errors]}"),
+        TimeRemainingColumn(),
+        console=console,
+    )
 
 
 def default_callbacks(params: Mapping[str, Any]) -> list[Callback]:
-    """Those that an estimator's own parameters ask for, before the user's."""
+    """Callbacks for ``early_stopping`` and ``verbose``, then the user's."""
     wanted: list[Callback] = []
     if params["early_stopping"]:
         wanted.append(EarlyStopping(params["n_iter_no_change"], params["tol"]))
@@ -219,3 +236,38 @@ def default_callbacks(params: Mapping[str, Any]) -> list[Callback]:
             )
         wanted.append(callback)
     return wanted
+
+
+class SklearnCallbacks(Callback):
+    """Call the callbacks that were passed to the estimator's ``set_callbacks``."""
+
+    def __init__(self, X: Any, y: Any):
+        self.X, self.y = X, y
+
+    def on_begin(self, run: "Boosting") -> None:
+        booster = run.booster
+        self._fit = booster._init_callback_context(max_subtasks=run.n_rounds)
+        self._fit.call_on_fit_task_begin(estimator=booster, X=self.X, y=self.y)
+        self._next_round(run)
+
+    def _next_round(self, run: "Boosting") -> None:
+        if len(run.stages) < run.n_rounds:
+            self._round = self._fit.subcontext(task_name="round")
+            self._round.call_on_fit_task_begin(estimator=run.booster, X=self.X, y=self.y)
+
+    def on_round(self, run: "Boosting") -> bool:
+        stop = self._round.call_on_fit_task_end(
+            estimator=run.booster,
+            X=self.X,
+            y=self.y,
+            reconstruction_attributes=lambda: {
+                "stages_": list(run.stages),
+                "history_": run.history[:],
+            },
+        )
+        if not stop:
+            self._next_round(run)
+        return bool(stop)
+
+    def on_end(self, run: "Boosting") -> None:
+        self._fit.call_on_fit_task_end(estimator=run.booster, X=self.X, y=self.y)

@@ -1,4 +1,4 @@
-"""A file that training can go on from after an interruption."""
+"""Checkpoints: files from which an interrupted training run is resumed."""
 
 import os
 from collections.abc import Iterator
@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from steadyboost.ensemble.callbacks import Callback
-from steadyboost.ensemble.loop import Seeds
-from steadyboost.ensemble.model_io.reader import read_model
-from steadyboost.ensemble.model_io.values import encode
-from steadyboost.ensemble.model_io.writer import fitted_attributes, writable_params, write_model
+from steadyboost.ensemble.model_io.encoding import encode
+from steadyboost.ensemble.model_io.file import (
+    fitted_attributes,
+    read_model,
+    writable_params,
+    write_model,
+)
+from steadyboost.ensemble.rounds import Seeds
 
 if TYPE_CHECKING:
     from steadyboost.ensemble.estimator import BoostingClassifier
@@ -30,7 +34,7 @@ ROWS = "the training rows"
 
 
 class Checkpoint(Callback):
-    """Keep the rounds so far in a file, and go on from it when training starts again.
+    """Save the rounds so far to a file, and resume from it when training starts again.
 
     A resumed run gives the model and the history of one that was never interrupted, bit for bit:
     the same booster, parameters, rows and seed are required, and checked. ``n_estimators``,
@@ -72,7 +76,7 @@ class Checkpoint(Callback):
         self.resume: bool = resume
 
     def on_begin(self, run: "Boosting") -> None:
-        """Find out now, not after hours, whether the file can be written, and read the old one."""
+        """Check that the file can be written before any round is run, and resume from it."""
         writable_params(run.booster)
         folder = Path(os.path.abspath(self.path)).parent
         if not folder.is_dir():
@@ -95,11 +99,11 @@ class Checkpoint(Callback):
         self._write(run)
 
     def _take_note(self, run: "Boosting") -> None:
-        """Remember how far all callbacks have come: an interruption may leave a round halfway."""
+        """Record the last complete round: an interruption may come between two callbacks."""
         self._done, self._recorded, self._over = len(run.stages), len(run.history), run.over
 
     def _write(self, run: "Boosting") -> None:
-        """Write what is new; a run of fewer rounds does not shorten the file."""
+        """Write the file if there are new rounds; a run of fewer rounds does not shorten it."""
         if self._done > self._kept:
             stages, history = run.stages[: self._done], run.history[: self._recorded]
             notes = {**self._rows, "over": self._over}
@@ -107,7 +111,7 @@ class Checkpoint(Callback):
             self._kept = self._done
 
     def _restore(self, run: "Boosting") -> None:
-        """Put the rounds of the file into the run, if it is the same run."""
+        """Resume from the rounds of the file, if they are of the same run."""
         saved, notes = read_model(self.path)
         booster = run.booster
         changes = [*differences(saved, booster), *self._other_rows(notes)]
@@ -149,7 +153,7 @@ class Checkpoint(Callback):
 
 
 def differences(saved: "BoostingClassifier", booster: "BoostingClassifier") -> Iterator[str]:
-    """What a file and a run do not have in common, in words."""
+    """Descriptions of the differences between a file and a run."""
     if type(saved) is not type(booster):
         yield f"the booster (in the file {type(saved).__name__}, now {type(booster).__name__})"
         return
@@ -173,17 +177,19 @@ def _unequal(pairs: dict[str, list[Any]]) -> Iterator[str]:
 
 
 def _tuned(*pair: "BoostingClassifier") -> dict[str, list[Any]]:
-    """What the booster chose by itself before the first round, of both; it may take the seed."""
+    """Parameters that both boosters tuned before the first round; they may depend on the seed."""
     old, new = map(fitted_attributes, pair)
     return {name: [old[name], new[name]] for name in old if name in new}
 
 
 def _tables(*pair: "BoostingClassifier") -> dict[str, list[Any]]:
-    """What turns a user's table into numbers, of both."""
+    """The fitted preprocessing of both boosters."""
     return {
         "the classes": [list(model.classes_.tolist()) for model in pair],
+        "cost_matrix": [model.cost_matrix_ for model in pair],
         "the feature names": [list(getattr(model, "feature_names_in_", [])) for model in pair],
         "the categories": [model._encoder.categories for model in pair],
+        "the parts of dates": [model._encoder.parts for model in pair],
         "the bins": [None if model._binner is None else model._binner.cuts for model in pair],
     }
 

@@ -1,8 +1,15 @@
-"""What it costs to take one class for another."""
+"""Costs of misclassification: checks, stakes for training, and decisions by expected cost.
 
-from typing import Any
+The *stake* of a row is how much more its dearest answer costs than its cheapest. Training on costs
+is training with rows weighted (or drawn) by their stakes and with costs over stakes, which are from
+0 to 1: the expected cost is the same up to a factor. With 0-1 costs every stake is 1.
+"""
+
+from typing import Any, ClassVar
 
 import numpy as np
+
+from steadyboost.ensemble.validation import LARGEST_WEIGHT, SMALLEST_WEIGHT
 
 
 def check_cost_matrix(cost_matrix: Any, n_classes: int) -> np.ndarray:
@@ -29,6 +36,32 @@ def check_row_costs(costs: Any, shape: tuple[int, int]) -> np.ndarray:
     return costs
 
 
+def stakes_of(costs: np.ndarray) -> np.ndarray:
+    """How much is at stake where an answer is given: the dearest one less the cheapest, by row."""
+    return costs.max(axis=-1) - costs.min(axis=-1)
+
+
+def over_stakes(costs: np.ndarray) -> np.ndarray:
+    """Costs from 0, the cheapest answer's, to 1, the dearest one's; 0 where all cost the same."""
+    stakes = stakes_of(costs)[..., None]
+    return (costs - costs.min(axis=-1, keepdims=True)) / np.where(stakes > 0, stakes, 1)
+
+
+def weighted_by_stakes(weights: np.ndarray | None, stakes: np.ndarray | None) -> np.ndarray | None:
+    """Weights of rows times their stakes; None for either where all are one."""
+    if stakes is None:
+        return weights
+    return stakes if weights is None else weights * stakes
+
+
+def without_stakes(proba: np.ndarray, stakes: np.ndarray) -> np.ndarray:
+    """Class probabilities of rows as they are, from those of rows weighted by stakes."""
+    if (stakes == stakes[0]).all():
+        return proba
+    given = proba / stakes
+    return given / given.sum(axis=1, keepdims=True)
+
+
 def _as_numbers(values: Any, name: str) -> np.ndarray:
     try:
         return np.asarray(values, dtype=float)
@@ -43,6 +76,13 @@ def _check_values(costs: np.ndarray, name: str) -> None:
         raise ValueError(
             f"{name}[{row}, {column}] is {costs[row, column]}; costs must be finite and not "
             "negative. Adding a constant to a row changes no decision."
+        )
+    positive = costs[costs > 0]
+    if len(positive) and not SMALLEST_WEIGHT <= positive.min() <= positive.max() <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"{name} has costs from {positive.min():g} to {positive.max():g}; multiply all by one "
+            f"number, so that those above 0 are between {SMALLEST_WEIGHT:.0e} and "
+            f"{LARGEST_WEIGHT:.0e}."
         )
 
 
@@ -132,3 +172,71 @@ def mean_cost(y_true: Any, y_pred: Any, cost_matrix: Any, labels: Any = None) ->
         raise ValueError(f"y_true or y_pred has labels {unknown}, which are not in labels.")
     true, predicted = np.split(at, 2)
     return float(costs[true, predicted].mean())
+
+
+class CostSensitive:
+    """A booster whose ``fit`` may be passed a cost matrix for all rows.
+
+    Rows then weigh as much as is at stake in their class. Probabilities are those of the classes
+    as they are, without these weights, and the answer is the class of the least expected cost.
+    """
+
+    n_classes_: int
+    classes_: np.ndarray
+    cost_matrix_: Any = None  # as it was passed to ``fit``; absent where none was
+    scores_know_costs: ClassVar[bool] = False  # whether it minimises the cost itself
+    weighs_stakes: ClassVar[bool] = True  # or only answers by expected cost
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def wrong(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        raise NotImplementedError
+
+    def set_cost_matrix(self, cost_matrix: Any) -> None:
+        """Keep what was passed to ``fit`` until the classes are known."""
+        self.__dict__.pop("cost_matrix_", None)
+        if cost_matrix is not None:
+            self.cost_matrix_ = cost_matrix
+
+    def check_cost_matrix(self) -> None:
+        """Validate what was passed to ``fit``, now that the classes are known."""
+        if self.cost_matrix_ is None:
+            return
+        self.cost_matrix_ = costs = check_cost_matrix(self.cost_matrix_, self.n_classes_)
+        unmoved = self.classes_[stakes_of(costs) == 0][:5].tolist()
+        if unmoved and len(costs) > 1:
+            raise ValueError(
+                f"cost_matrix gives all answers the same cost where the truth is one of {unmoved}: "
+                "their rows could teach nothing. Make the right answer cheaper than the others."
+            )
+
+    def row_stakes(self, y: np.ndarray, costs: np.ndarray | None = None) -> np.ndarray | None:
+        """Stakes of rows of these classes, or with costs of their own; None where all are equal."""
+        if self.cost_matrix_ is None or not self.weighs_stakes:
+            return None
+        stakes = stakes_of(self.cost_matrix_)
+        return None if (stakes == stakes[0]).all() else stakes[y]
+
+    @property
+    def decision_costs(self) -> np.ndarray | None:
+        """The costs by which answers follow from probabilities; None for the most probable one."""
+        return None if self.scores_know_costs else self.cost_matrix_
+
+    def class_probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Probabilities of the classes as they are, also where training rows had stakes."""
+        proba, costs = self.probabilities(scores), self.decision_costs
+        if costs is None or not self.weighs_stakes:
+            return proba
+        return without_stakes(proba, stakes_of(costs))
+
+    def answers(self, proba: np.ndarray) -> np.ndarray:
+        """Indices of the classes to answer: the most probable ones, or those of least cost."""
+        costs = self.decision_costs
+        return proba.argmax(axis=1) if costs is None else min_expected_cost(proba, costs)
+
+    def losses(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """What the answers lose: 1 where they are wrong, or their costs over the stakes."""
+        if self.cost_matrix_ is None:
+            return self.wrong(scores, y)
+        return over_stakes(self.cost_matrix_)[y, self.answers(self.class_probabilities(scores))]

@@ -1,7 +1,8 @@
-"""The estimator that every booster is: scikit-learn's surface over the one loop."""
+"""The base estimator of all boosters: scikit-learn's interface to the one loop."""
 
+import re
 from collections.abc import Sequence
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, cleandoc, signature
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -9,17 +10,24 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, get_tags
 
-from steadyboost.ensemble.callbacks import Callback, default_callbacks
-from steadyboost.ensemble.collections import distributed_package, is_dask
-from steadyboost.ensemble.docs import with_shared_parameters
-from steadyboost.ensemble.history import History
-from steadyboost.ensemble.loop import Boosting, Seeds
-from steadyboost.ensemble.prediction import FittedBooster
-from steadyboost.ensemble.sklearn_callbacks import (
+from steadyboost.ensemble.callbacks import (
+    Callback,
     CallbackSupportMixin,
     SklearnCallbacks,
+    default_callbacks,
     with_callbacks,
 )
+from steadyboost.ensemble.costs import weighted_by_stakes
+from steadyboost.ensemble.history import History
+from steadyboost.ensemble.loop import Boosting
+from steadyboost.ensemble.prediction import (
+    FittedBooster,
+    distributed_package,
+    is_dask,
+    streaming_package,
+)
+from steadyboost.ensemble.rounds import Seeds
+from steadyboost.ensemble.soft_labels import most_probable, soft_labels, with_copies
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.validation import (
     Sample,
@@ -27,6 +35,7 @@ from steadyboost.ensemble.validation import (
     check_table,
     check_weights,
     class_indices,
+    is_stream,
     seed_from,
     set_aside,
     with_class_weight,
@@ -36,9 +45,93 @@ from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Learner
 from steadyboost.learners.foreign import ForeignLearner
 from steadyboost.learners.tree import Tree
-from steadyboost.parameters import HasMethods, Interval, StrOptions
+from steadyboost.parameters import HasMethods, Interval, StrOptions, factor
 from steadyboost.preprocessing.binner import Binner
 from steadyboost.preprocessing.encoder import Encoder, categorical_mask
+
+SHARED_PARAMETERS = """\
+estimator : object, default=None
+    The weak learner: one of ours (:class:`~steadyboost.Tree`, :class:`~steadyboost.Stump`) or
+    any scikit-learn classifier. One that does not take ``sample_weight`` is trained on
+    samples drawn by the weights. By default ``Tree(max_depth=3)``.
+n_estimators : int, default=100
+    Rounds at the most.
+learning_rate : float, default=1.0
+    Factor on each step.
+resample : bool, default=False
+    Train each round on a bootstrap drawn by the weights, instead of on weighted rows.
+class_weight : dict, "balanced" or None, default=None
+    Weights of the classes, multiplied with ``sample_weight``.
+categorical_features : "from_dtype", array-like or None, default="from_dtype"
+    Columns to split by subsets of their values: names, indices or a mask. "from_dtype" takes
+    the categorical and text columns of a data frame.
+max_bins : int, default=255
+    Bins per numeric column, besides one for missing values.
+early_stopping : bool, default=False
+    Stop when the error on held-out rows has stopped falling, and keep the best round.
+validation_fraction : float, default=0.1
+    Share of the rows held out, where ``fit`` is not given ``X_val`` and ``y_val``.
+n_iter_no_change : int, default=10
+    Rounds without improvement after which to stop early.
+tol : float, default=1e-7
+    Decrease of the validation error that counts as improvement.
+callbacks : list of Callback or None, default=None
+    Called after each round; see :mod:`steadyboost.callbacks`.
+warm_start : bool, default=False
+    Go on from the rounds of the last ``fit``.
+n_jobs : int or None, default=None
+    Threads; -1 for all processors. Results do not depend on it.
+verbose : int, default=0
+    1 shows a progress bar.
+random_state : int, RandomState or None, default=None
+    Seed of all random draws; an int gives the same model in each fit.
+
+Attributes
+----------
+classes_ : ndarray of shape (n_classes,)
+    The labels.
+n_iter_ : int
+    Rounds that the model holds.
+estimators_ : list
+    The weak hypotheses.
+estimator_weights_, estimator_errors_ : ndarray of shape (n_iter_,)
+    Their steps, and their weighted training errors.
+feature_importances_ : ndarray of shape (n_features_in_,)
+    Share of each feature in the decrease of impurity.
+history_ : History
+    A record per round, with whatever callbacks added.
+n_features_in_ : int
+    Features seen in ``fit``.
+feature_names_in_ : ndarray of shape (n_features_in_,)
+    Their names, where ``X`` had names that are all strings."""
+
+
+STRATEGY = """\
+strategy : {"ovr", "balanced", "dense", "exhaustive", "bch"} or array-like of shape (k, bits), \
+default="ovr"
+    What to do with more than two classes: one problem per class, against all others; or one
+    per bit of a code of the classes, as in :class:`~steadyboost.ECOCClassifier` (random codes
+    have 10 log2(k) bits, or as many as are different); or your own matrix of 0 and 1. All
+    problems share the binned rows and are boosted side by side. Two classes are one
+    problem."""
+
+BITS = """\
+bits_ : ndarray of shape (k, problems)
+    On which side of each problem a class is."""
+
+
+def with_shared_parameters(doc: str, without: Sequence[str] = ()) -> str:
+    """Fill in the shared parameters, but for those that the booster describes or does without.
+
+    The text loses the indentation of the source, as it does by itself from Python 3.13 on.
+    """
+    doc = cleandoc(doc).replace("{strategy}", STRATEGY).replace("{bits}", BITS)
+    entries = re.split(r"\n(?=\w)", SHARED_PARAMETERS)
+    named = {entry.split(" :")[0]: entry for entry in entries}
+    others = [
+        entry for name, entry in named.items() if name not in without and f"\n{name} :" not in doc
+    ]
+    return doc.replace("{shared_parameters}", "\n".join(others))
 
 
 def _full_signature(cls: Any) -> Signature:
@@ -61,6 +154,9 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        # A booster lists the constraints of its own parameters only.
+        inherited = super(cls, cls)._parameter_constraints
+        cls._parameter_constraints = {**inherited, **cls._parameter_constraints}
         if cls.__doc__:
             cls.__doc__ = with_shared_parameters(cls.__doc__, cls.does_without)
         if "__init__" in cls.__dict__:
@@ -69,7 +165,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), HasMethods(["answer"]), None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
+        "learning_rate": [factor()],
         "resample": ["boolean"],
         "class_weight": [dict, StrOptions({"balanced"}), None],
         "categorical_features": ["array-like", StrOptions({"from_dtype"}), None],
@@ -126,11 +222,14 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        *,
+        cost_matrix: Any = None,
+        label_distribution: Any = None,
     ) -> "BoostingClassifier":
         """Fit the ensemble.
 
@@ -138,12 +237,23 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Training rows; NaN or null is a missing value, what a sparse matrix leaves out is 0.
+            Or a table that need not fit into memory: the path of a Parquet file or folder, a
+            pyarrow Dataset, a polars LazyFrame, or any Arrow stream; ``y`` and ``sample_weight``
+            are then names of its columns.
         y : array-like of shape (n_samples,)
             Labels of any type.
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights; rows of weight 0 are left out.
         X_val, y_val, sample_weight_val : like X, y and sample_weight, default=None
-            Rows to watch (and to stop early on) instead of a part of X.
+            Validation rows, for early stopping and callbacks, instead of a part of X.
+        cost_matrix : array-like of shape (k, k), default=None
+            ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in
+            the order of ``classes_``. Rows then weigh as much as is at stake in their class, and
+            ``predict`` answers with the class of the least expected cost.
+        label_distribution : array-like of shape (n_samples, n_classes), default=None
+            Soft labels: probabilities of the classes of each row, which sum to 1. The columns are
+            the sorted classes in ``y``; without ``y``, the names of the columns of a data frame,
+            or 0, 1, ... A row counts as a copy for each class, weighted by its probability.
 
         Returns
         -------
@@ -151,38 +261,87 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             The fitted estimator.
         """
         held_out = None if X_val is None and y_val is None else (X_val, y_val, sample_weight_val)
-        return self._fit(X, y, sample_weight, held_out)
+        known = {"cost_matrix": cost_matrix, "distribution": label_distribution}
+        return self._fit(X, y, sample_weight, held_out, **known)
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, held_out: Any, costs: Any = None) -> Any:
-        """Fit to rows whose labels may have costs, watching rows that are held out, if any."""
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        held_out: Any,
+        *,
+        cost_matrix: Any = None,
+        costs: Any = None,
+        distribution: Any = None,
+        verified: np.ndarray | None = None,
+    ) -> Any:
+        """Fit to rows whose labels may be soft or have costs, with validation rows, if any."""
         self._validate_params()
         going_on = self.warm_start and hasattr(self, "stages_")
         if not going_on:
             self.__dict__.pop("stages_", None)  # a fit that fails must not mix two models
+        self.set_cost_matrix(cost_matrix)
+        if distribution is not None and (is_dask(X) or is_stream(X, y)):
+            raise ValueError(
+                "label_distribution is for rows in memory; of distributed or streamed rows pass a "
+                "copy for each of their labels, weighted by sample_weight."
+            )
         if is_dask(X):
             return distributed_package().fit(self, X, y, sample_weight, held_out, costs)
+        if is_stream(X, y):
+            return streaming_package().fit(self, X, y, sample_weight, held_out, costs)
         X = check_table(self, X, reset=not going_on)
-        labels = check_labels(y, X, self.takes_label_sets)
-        weights, costs = check_weights(sample_weight, X), self.check_costs(costs, labels)
-        sample = Sample(X, labels, weights, costs)
+        sample, soft_classes = self._sample(X, y, sample_weight, costs, distribution)
         learner = self._learner()
         if not going_on:
             self._seed = seed_from(self.random_state)
-        with Workers(self.n_jobs) as workers:
+        sample = sample._replace(verified=verified)
+        with Workers.of_jobs(self.n_jobs) as workers:
             train, watched = self._split(without_weightless(sample), held_out)
+            if soft_classes is not None:
+                train = with_copies(train, soft_classes)
+                if watched is not None and watched.distribution is not None:
+                    watched = with_copies(watched, soft_classes)
             rows = self._training_rows(train, learner, workers, going_on)
-            rows.n_passed = len(labels)
+            rows.n_passed = len(sample.y)
             validation = None if watched is None else self._validation_rows(watched, workers)
-            if not going_on:
-                self.tune(rows, learner)
-            callbacks = default_callbacks(self.get_params(deep=False))
-            if hasattr(self, "_skl_callbacks"):
-                callbacks.append(SklearnCallbacks(train.X, train.y))
-            self._boost(learner, rows, validation, callbacks, going_on)
+            self._train(rows, validation, learner, (train.X, train.y), going_on)
         return self
 
+    def _train(
+        self,
+        rows: TrainingState,
+        validation: TrainingState | None,
+        learner: Learner,
+        passed: tuple[Any, Any],
+        going_on: bool,
+    ) -> None:
+        """Tune and boost; ``passed`` are X and y for callbacks of scikit-learn."""
+        if not going_on:
+            self.tune(rows, learner)
+        callbacks = default_callbacks(self.get_params(deep=False))
+        if hasattr(self, "_skl_callbacks"):
+            callbacks.append(SklearnCallbacks(*passed))
+        self._boost(learner, rows, validation, callbacks, going_on)
+
+    def _sample(
+        self, X: Any, y: Any, sample_weight: Any, costs: Any, distribution: Any
+    ) -> tuple[Sample, np.ndarray | None]:
+        """Checked rows; with soft labels also the classes."""
+        weights = check_weights(sample_weight, X)
+        if distribution is None:
+            labels = check_labels(y, X, self.takes_label_sets)
+            return Sample(X, labels, weights, self.check_costs(costs, labels)), None
+        if costs is not None:
+            raise ValueError(
+                "costs and label_distribution both say what each label is worth; pass one of them."
+            )
+        soft, classes = soft_labels(distribution, y, X)
+        return Sample(X, most_probable(soft, classes), weights, None, soft), classes
+
     def _split(self, sample: Sample, held_out: Any) -> tuple[Sample, Sample | None]:
-        """Rows to train on and rows to watch; none of them weigh nothing."""
+        """Training and validation rows, without rows of weight zero."""
         if held_out is not None:
             X, y, weights = held_out
             if X is None or y is None:
@@ -198,28 +357,27 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         self, sample: Sample, learner: Learner, workers: Workers, going_on: bool
     ) -> TrainingState:
         weights = with_class_weight(sample.weights, self.class_weight, sample.y)
-        X, y, weights, costs, numbers = without_weightless(sample._replace(weights=weights))
+        sample = without_weightless(sample._replace(weights=weights))
+        X, y, weights, costs, _, verified, numbers = sample
         if not going_on:
             self._learn_tables(X, y)
+        self.check_cost_matrix()
         table = self._encoder.encode(X)
+        # A warm start may switch from a scikit-learn estimator to a learner that needs bins.
         if learner.uses_bins and self._binner is None:
             self._learn_bins(table, weights, workers)
         indices = self._class_indices(y, "y")
         data = self._data(table, workers)
-        n_columns = self.n_columns()
-        return TrainingState(
-            data,
-            indices,
-            self.n_classes_,
-            weights,
-            workers,
-            n_columns,
-            costs=costs,
-            numbers=numbers,
-        )
+        weights = weighted_by_stakes(weights, self.row_stakes(indices, costs))
+        k, columns = self.n_classes_, self.n_columns()
+        rows = TrainingState(data, indices, k, weights, workers, columns, costs=costs)
+        if numbers is not None:
+            rows.numbers = numbers
+        rows.verified = verified
+        return rows
 
     def _learn_tables(self, X: Any, y: np.ndarray) -> None:
-        """Classes and categories: what turns a user's table into numbers."""
+        """Learn the classes and the encoder of categories."""
         self.classes_ = self.classes_in(y)
         self.n_classes_ = len(self.classes_)
         self.prepare()
@@ -238,9 +396,8 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     def _validation_rows(self, sample: Sample, workers: Workers) -> TrainingState:
         data = self._data(self._encoder.encode(sample.X), workers)
         indices = self._class_indices(sample.y, "y_val")
-        return TrainingState(
-            data, indices, self.n_classes_, sample.weights, workers, self.n_columns()
-        )
+        weights = weighted_by_stakes(sample.weights, self.row_stakes(indices))
+        return TrainingState(data, indices, self.n_classes_, weights, workers, self.n_columns())
 
     def _class_indices(self, y: np.ndarray, name: str) -> np.ndarray:
         return class_indices(y, self.classes_, name)
@@ -260,6 +417,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         tags = super().__sklearn_tags__()
         foreign = self.estimator is not None and not hasattr(self.estimator, "answer")
         takes = get_tags(self.estimator).input_tags if foreign else None
+        # Our own learners take missing values and sparse input; others say what they take.
         tags.input_tags.allow_nan = takes is None or takes.allow_nan
         tags.input_tags.sparse = takes is None or takes.sparse
         return tags
@@ -289,7 +447,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         self._complete(run, callbacks, going_on)
 
     def _complete(self, run: Boosting, callbacks: Sequence[Callback], going_on: bool) -> None:
-        """Run, and keep what was finished, whatever happens."""
+        """Run the loop, and keep the finished rounds even if it fails."""
         if going_on and run.n_rounds < len(run.stages):
             raise ValueError(
                 f"{self.rounds_name()}={run.n_rounds} is below the {len(run.stages)} rounds that "
@@ -297,7 +455,6 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
             )
         try:
             run.run(callbacks)
-            self.finish(run)
         finally:
             if run.stages:
                 self.stages_, self.history_ = run.stages, run.history

@@ -1,4 +1,4 @@
-"""What happened in each round: the only channel between callbacks."""
+"""The training history, through which callbacks pass values to each other."""
 
 from collections.abc import Iterable
 from typing import Any, overload

@@ -5,14 +5,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from steadyboost.ensemble.loop import RoundResult, fit_stage
+from steadyboost.ensemble.model_io.checks import MAX_SCORE
+from steadyboost.ensemble.model_io.fields import Check, Numbers
+from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import add_votes, softmax
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.ensemble.weighting import Weighting
-from steadyboost.learners.base import Learner, Question
+from steadyboost.learners.base import Data, Learner, Question
 from steadyboost.trees.growth.tree import GrownTree
 
 if TYPE_CHECKING:
-    from steadyboost.ensemble.loop import Boosting, Round
     from steadyboost.ensemble.stages import Stage
 
 
@@ -25,15 +28,22 @@ class Hooks:
 
     stops_when_perfect: ClassVar[bool] = True  # or go on, with a clipped error
     weighting: ClassVar[type[Weighting]] = Weighting  # how weights follow from the stages
+    adds_votes: ClassVar[bool] = True  # whether ``add`` adds step * code[vote], as it does here
     has_memory: ClassVar[bool] = False  # whether it keeps per-row state other than the scores
     takes_label_sets: ClassVar[bool] = False  # whether rows may have several labels
-    spreads: ClassVar[bool] = True  # whether it supports distributed rows
+    spreads: ClassVar[bool] = True  # whether distributed rows stay where they are
     does_without: ClassVar[tuple[str, ...]] = ()  # common parameters that it does not have
+    not_in_files: ClassVar[tuple[str, ...]] = ()  # fitted attributes that model files leave out
+    needed_fields: ClassVar[tuple[str, ...]] = ()  # those that prediction needs
+    needed_extra: ClassVar[tuple[str, ...]] = ()  # values of a stage that prediction needs
+    adds_leaf_values: ClassVar[bool] = False  # whether the answers are trees that add their values
     n_estimators: int
+    learning_rate: float
+    resample: bool
     n_classes_: int
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """A subclass that overrides what a weighting counts on must name its own weighting."""
+        """A subclass that overrides what a faster path assumes must say so by a class attribute."""
         super().__init_subclass__(**options)
         changed = [name for name in cls.weighting.assumes if name in vars(cls)]
         if changed and "weighting" not in vars(cls):
@@ -42,13 +52,18 @@ class Hooks:
                 "counts on; set its class attribute weighting, for example to "
                 "steadyboost.ensemble.weighting.Weighting."
             )
+        if cls.adds_votes and "add" in vars(cls) and "adds_votes" not in vars(cls):
+            raise TypeError(
+                f"{cls.__name__} overrides add, but prediction would add weighted votes; set its "
+                "class attribute adds_votes to False."
+            )
 
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Logarithm of each row's weight, (n,), up to a constant, from the current scores."""
         raise NotImplementedError
 
     def check_costs(self, costs: Any, y: np.ndarray) -> np.ndarray | None:
-        """What the labels of each row cost, as passed to ``fit``; most boosters know of none."""
+        """Validate the costs that were passed to ``fit``; None if the booster takes none."""
         return None
 
     def classes_in(self, y: np.ndarray) -> np.ndarray:
@@ -63,12 +78,37 @@ class Hooks:
         return self.n_classes_
 
     def n_columns(self, n_rounds: int | None = None) -> int:
-        """``n_outputs``, and the columns that ``add`` uses in ``n_rounds`` rounds (None: all)."""
+        """Columns of the scores and of scratch space that ``add`` needs (None: for all rounds)."""
         return self.n_outputs()
 
+    def has_parts(self) -> bool:
+        """Whether a stage has an answer for each of several questions."""
+        return False
+
     def n_parts(self, t: int) -> int:
-        """Answers in the stage of round t, from 0, where a stage has several."""
+        """Number of answers in the stage of round t (from 0), if a stage has several."""
         return self.n_outputs()
+
+    def updated_fields(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Fitted attributes as this version has them, of a file that may be of an older one."""
+        return values
+
+    def fitted_fields(self) -> dict[str, Check]:
+        """What may be in a model file of the fitted attributes that the booster itself sets."""
+        k = self.n_classes_
+        return {"cost_matrix_": Numbers((k, k), 0, MAX_SCORE)}
+
+    def stage_fields(self) -> dict[str, Check]:
+        """What may be in a model file of step, error, code and extra values of a stage."""
+        return {
+            "step": Numbers(..., -MAX_SCORE, MAX_SCORE, "f"),
+            "error": Numbers(..., kinds="f", missing=True),
+            "code": Numbers(..., -MAX_SCORE, MAX_SCORE, "biuf"),
+            "no_edge": Numbers(..., 0, 1, "biuf"),
+        }
+
+    def check_stage(self, stage: "Stage") -> None:
+        """Raise a ``ValueError`` for a stage of a file that prediction could not use."""
 
     def subproblems(self, rows: TrainingState) -> list[TrainingState]:
         """The subproblems that are boosted in parallel; by default one, on the rows as they are."""
@@ -85,16 +125,39 @@ class Hooks:
         """Name of the parameter for the maximum number of rounds."""
         return "n_estimators"
 
-    def finish(self, run: "Boosting") -> None:
-        """Set fitted attributes after the last round."""
+    def begin(self) -> None:
+        """Reset attributes of an earlier fit that training must not see, such as a best round.
 
-    def boost(self, run: "Boosting", round_: "Round") -> bool:
-        """One round; whether it must be the last. By default: ask, decide on the step, add."""
-        return run.ask_all(round_)
+        Called at the start of every run, also of one that goes on from existing stages.
+        """
 
-    def is_done(self, run: "Boosting") -> bool:
-        """Whether nothing is left to learn."""
-        return not run.open_subproblems()
+    def make_state(self, rows: TrainingState, learner: Learner, stages: Sequence["Stage"]) -> Any:
+        """State between rounds other than the scores; a function of the rows and the stages.
+
+        The loop makes it when it is first needed and passes it to the hooks below, which may
+        change it.
+        """
+        return None
+
+    def boost(
+        self, rows: TrainingState, learner: Learner, round_: Round, state: Any
+    ) -> RoundResult:
+        """One round of a subproblem; by default, fit an answer and choose its step."""
+        return fit_stage(self, rows, learner, round_)
+
+    def is_done(self, rows: TrainingState, stages: Sequence["Stage"], state: Any) -> bool:
+        """Whether further rounds are pointless, though the last one had an edge."""
+        return False
+
+    def best_round(self, stages: Sequence["Stage"]) -> int:
+        """How many of the stages to keep, if no callback has chosen."""
+        return len(stages)
+
+    def finish(self, rows: TrainingState, stages: Sequence["Stage"], state: Any) -> None:
+        """Set fitted attributes after the last round.
+
+        The state is that of these stages; None if it was never made, or is of other stages.
+        """
 
     def weigh_block(self, block: RowChunk) -> np.ndarray:
         """Logarithms of the weights of a chunk of rows."""
@@ -104,15 +167,15 @@ class Hooks:
         """Set the weights of the next round."""
         rows.weighting.weigh(rows)
 
-    def question(self, rows: TrainingState, round_: "Round") -> Question:
+    def question(self, rows: TrainingState, round_: Round) -> Question:
         """What the weak learner is asked; by default to name the class of weighted rows."""
         self.weigh(rows)
         code = np.ones(self.n_classes_)
         n, scale = self.n_classes_, rows.weighting.fixed_point_scale
-        return Question(rows.y, rows.weights, n, code, total=1.0, whole=scale)
+        return Question(rows.y, rows.weights, n, code, total=1.0, fixed_point_scale=scale)
 
     def step(self, question: Question, error: float) -> float | None:
-        """How much an answer with this weighted error counts; None if it has no edge."""
+        """Step size of an answer with this weighted error; None if it has no edge."""
         raise NotImplementedError
 
     def step_on(
@@ -120,21 +183,32 @@ class Hooks:
     ) -> float | None:
         """As ``step``, for boosters that look at more than the error.
 
-        A perfect answer would count infinitely: where it is the last, it counts as one that is
-        wrong in half a row.
+        The step of a perfect answer would be infinite; if boosting stops there, it is that of an
+        answer that misclassifies half a row.
         """
         return self.step(question, rows.floored(error) if self.stops_when_perfect else error)
 
     def remember(self, rows: TrainingState, stage: "Stage") -> None:
-        """Keep what later rounds need beside the scores; the weights are still the round's own."""
+        """Update the per-row memory; the weights are still those of the round of the stage."""
+
+    def add_initial_scores(self, data: Data, scores: np.ndarray) -> None:
+        """Add to the scores what is known of rows before the first round; by default nothing."""
+
+    def initial_features(self) -> np.ndarray:
+        """Features that :meth:`add_initial_scores` looks at."""
+        return np.arange(0)
 
     def add(self, scores: np.ndarray, stage: "Stage", votes: np.ndarray) -> None:
         """Add a stage to the scores, in training and in prediction alike."""
         add_votes(scores, votes, stage.code, stage.step)
 
     def leaf_parts(self, stages: Sequence["Stage"]) -> list[tuple[GrownTree, int]] | None:
-        """Trees and first columns, where ``add`` adds the values of leaves; None elsewhere."""
+        """Trees with their first score columns, if ``add`` adds leaf values; otherwise None."""
         return None
+
+    def pruning(self) -> tuple[Any, ...]:
+        """What :meth:`leaf_parts` depends on besides the stages; never changed in place."""
+        return ()
 
     def wrong(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Boolean mask of the rows that the scores misclassify."""

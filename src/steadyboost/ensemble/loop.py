@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,46 +14,94 @@ from steadyboost.ensemble.scores import PERFECT, weighted_error, worth
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.ensemble.weighting import Weighting
-from steadyboost.learners.base import Answer, Learner, Question
-from steadyboost.learners.many import stacked
+from steadyboost.ensemble.workers import Workers
+from steadyboost.learners.base import Answer, Learner, Question, stacked
 
 if TYPE_CHECKING:
     from steadyboost.ensemble.callbacks import Callback
     from steadyboost.ensemble.estimator import BoostingClassifier
-
-
-def mean_info(results: Sequence["RoundResult"]) -> dict[str, Any]:
-    """Entries for the history, averaged over the subproblems."""
-    if len(results) == 1:
-        return results[0].question.info
-    names = results[0].question.info
-    return {name: float(np.mean([a.question.info[name] for a in results])) for name in names}
-
-
-def only_question(rows: TrainingState, round_: Round) -> Question:
-    """The question for data with a single class: uniform weights."""
-    return Question(rows.y, np.full(len(rows), 1 / rows.n_all), 1, np.ones(1))
+    from steadyboost.ensemble.hooks import Hooks
 
 
 class RoundResult(NamedTuple):
-    """A question and its answer; the step is None if the answer has no edge."""
+    """What a round found; the loop alone adds it to the ensemble.
 
-    question: Question
-    answer: Answer
-    votes: np.ndarray
-    error: float
-    step: float | None
+    Without an edge, the stage is the one to keep if the ensemble would be empty otherwise. Without
+    votes, it is added to the training scores when they are first needed.
+    """
 
-    def stage(self, factor: float) -> Stage | None:
-        if self.step is None:
-            return None
-        question = self.question
-        return Stage(self.answer, question.code, factor * self.step, self.error, question.extra)
+    stage: Stage
+    votes: np.ndarray | None
+    questions: Sequence[Question]  # of this round, with the weights of the rows
+    info: dict[str, Any]  # entries for the history
+    no_edge: bool = False
 
-    def unhelpful(self) -> Stage:
-        """The stage of an answer without an edge, for an ensemble that would be empty otherwise."""
-        extra = {**self.question.extra, "no_edge": True}
-        return Stage(self.answer, self.question.code, 1.0, self.error, extra)
+
+def fit_stage(
+    booster: "Hooks", rows: TrainingState, learner: Learner, round_: Round
+) -> RoundResult:
+    """A round of ordinary boosting: weight the rows, fit a hypothesis, choose its step."""
+    question = booster.question(rows, round_)
+    answer, votes = answer_to(question, rows, learner, round_, booster.resample)
+    error = error_of(rows, question, votes)
+    step = booster.step_on(rows, question, votes, error)
+    factor = 1.0 if step is None else booster.learning_rate * step
+    stage = Stage(answer, question.code, factor, error, question.extra)
+    return RoundResult(stage, votes, [question], question.info, step is None)
+
+
+def fit_only_class(
+    rows: TrainingState, learner: Learner, round_: Round, resample: bool
+) -> RoundResult:
+    """A round on data with a single class, which every hypothesis predicts."""
+    question = Question(rows.y, np.full(len(rows), 1 / rows.n_all), 1, np.ones(1))
+    answer, votes = answer_to(question, rows, learner, round_, resample)
+    stage = Stage(answer, question.code, 1.0, error_of(rows, question, votes))
+    return RoundResult(stage, votes, [question], {})
+
+
+def answer_to(
+    question: Question,
+    rows: TrainingState,
+    learner: Learner,
+    round_: Round,
+    resample: bool,
+    workers: Workers | None = None,
+) -> tuple[Answer, np.ndarray]:
+    """Fit the weak learner to a question; its answer, and the votes of that on all rows."""
+    counts = round_.draw_counts(rows, question.weights) if resample else None
+    return learner.answer(rows.data, question, counts, round_.seed, workers or rows.workers)
+
+
+def error_of(rows: TrainingState, question: Question, votes: np.ndarray) -> float:
+    """Weighted error of the votes, or the pseudoloss where sets of labels were asked for."""
+    edges = question.edges
+    if edges is not None and question.form == "set":
+        total = rows.total(lambda block: worth(edges[block.rows], votes[block.rows], question.code))
+        return (1 - float(total)) / 2
+    said = question.weights, question.labels(votes), question.targets
+    return float(rows.total(lambda block: weighted_error(*(part[block.rows] for part in said))))
+
+
+def join_results(results: dict[int, RoundResult], n_subproblems: int, n_rows: int) -> RoundResult:
+    """One result from those of the open subproblems, by their indices."""
+    if n_subproblems == 1:
+        return results[0]
+    no_edge = all(result.no_edge for result in results.values())
+    kept = {p: one.stage for p, one in results.items() if no_edge or not one.no_edge}
+    votes = {p: one.votes for p, one in results.items()}
+    return RoundResult(
+        Stage.joined([kept.get(p) for p in range(n_subproblems)]),
+        stacked([votes.get(p) for p in range(n_subproblems)], n_rows),
+        [question for one in results.values() for question in one.questions],
+        mean_info([one.info for one in results.values()]),
+        no_edge,
+    )
+
+
+def mean_info(infos: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Entries for the history, averaged over the subproblems."""
+    return {name: float(np.mean([info[name] for info in infos])) for name in infos[0]}
 
 
 @dataclass
@@ -68,13 +116,14 @@ class Boosting:
     n_rounds: int
     stages: list[Stage] = field(default_factory=list)
     history: History = field(default_factory=History)
-    keep: int | None = None  # rounds to keep, where a callback knows better than all
+    keep: int | None = None  # number of stages to keep, set by a callback such as EarlyStopping
     questions: list[Question] = field(default_factory=list)  # of the last round, with weights
-    booster_state: Any = None  # kept by the booster between rounds; a function of the stages
-    over: bool = False  # whether the last round was the last that there can be
+    booster_state: Any = None  # made by the booster, a function of rows and stages
+    over: bool = False  # whether no further round is possible
 
     def __post_init__(self) -> None:
         booster, several = self.booster, self.rows.n_classes > 1
+        booster.begin()
         self.rows.start(booster.weighting(booster) if several else Weighting(booster))
         self.subproblems = booster.subproblems(self.rows) if several else [self.rows]
         others = [state for state in (self.validation, *self.subproblems) if state is not self.rows]
@@ -83,35 +132,29 @@ class Boosting:
 
     @property
     def weights(self) -> np.ndarray:
-        """Weights of the rows in the last round, averaged over the subproblems."""
+        """Weights of the rows in the last round, averaged over the subproblems.
+
+        Where no question was asked, they are those of the user, 1 on average.
+        """
+        if not self.questions:
+            own = self.rows.sample_weight
+            return np.ones(len(self.rows)) if own is None else own / own.mean()
         return np.mean([question.weights for question in self.questions], axis=0)
 
     def run(self, callbacks: Sequence["Callback"]) -> None:
-        """Boost until a callback stops it, no edge is left, or ``n_rounds`` are done.
-
-        A callback that is ``outermost`` begins first, as it may bring rounds that were done
-        before, and comes last in each round, as it keeps what the others have recorded.
-        """
-        outer = [callback for callback in callbacks if getattr(callback, "outermost", False)]
-        inner = [callback for callback in callbacks if callback not in outer]
-        for callback in outer:
-            callback.on_begin(self)
-        if self.stages and np.any(self.stages[0].extra.get("no_edge")):
-            self.stages.clear()  # ask again: the learner may be a better one
-            self.history.clear()
-        self.replay()
-        for callback in inner:
-            callback.on_begin(self)
-        callbacks = [*inner, *outer]
+        """Boost until a callback stops it, no edge is left, or ``n_rounds`` are done."""
+        callbacks = self.begin(callbacks)
         try:
             stop = self.is_done() or len(self.stages) >= self.n_rounds
             while not stop:
                 self.over = self.one_round()
-                wishes = [callback.on_round(self) for callback in callbacks]
-                stop = self.over or any(wishes) or len(self.stages) >= self.n_rounds
+                # All callbacks are called, also after one of them has asked to stop.
+                requests = [callback.on_round(self) for callback in callbacks]
+                stop = self.over or any(requests) or len(self.stages) >= self.n_rounds
         except KeyboardInterrupt:
             if not self.stages:
                 raise
+            self.booster_state = None  # it may be halfway through a round
             warnings.warn(
                 f"Interrupted: the model holds the {len(self.stages)} rounds that were finished.",
                 UserWarning,
@@ -120,20 +163,59 @@ class Boosting:
         finally:
             for callback in callbacks:
                 callback.on_end(self)
-        if self.keep is not None:
-            del self.stages[self.keep :]
+        self.drop_stages()
+        self.booster.finish(self.rows, self.stages, self.booster_state)
+
+    def begin(self, callbacks: Sequence["Callback"]) -> list["Callback"]:
+        """Call ``on_begin`` and replay existing stages; the callbacks in the order of a round.
+
+        A callback that is ``outermost`` begins first, as it may restore stages from a file, and
+        comes last in each round, as it saves what the others have recorded.
+        """
+        outer = [callback for callback in callbacks if getattr(callback, "outermost", False)]
+        inner = [callback for callback in callbacks if callback not in outer]
+        for callback in outer:
+            callback.on_begin(self)
+        if self.stages and np.any(self.stages[0].extra.get("no_edge")):
+            self.stages.clear()  # start again: the learner may be a better one now
+            self.history.clear()
+        self.replay()
+        for callback in inner:
+            callback.on_begin(self)
+        return [*inner, *outer]
+
+    def drop_stages(self) -> None:
+        """Keep the stages that a callback has chosen; if none has, those the booster chooses."""
+        kept = self.keep
+        if kept is None and self.rows.n_classes > 1:
+            kept = self.booster.best_round(self.stages)
+        if kept is not None and kept < len(self.stages):
+            del self.stages[kept:]
+            self.booster_state = None
+
+    def state(self) -> Any:
+        """The state of the booster between rounds, made on first use, after the replay."""
+        if self.booster_state is None and self.rows.n_classes > 1:
+            self.booster_state = self.booster.make_state(self.rows, self.learner, self.stages)
+        return self.booster_state
 
     def is_done(self) -> bool:
         """Whether nothing is left to learn."""
-        return self.booster.is_done(self)
+        if not self.open_subproblems():
+            return True
+        several = self.rows.n_classes > 1 and bool(self.stages)
+        return several and self.booster.is_done(self.rows, self.stages, self.state())
 
     def open_subproblems(self) -> list[int]:
         """Indices of the subproblems that had an edge in the last round and were not perfect."""
+        n_subproblems = len(self.subproblems)
         if not self.stages:
-            return list(range(len(self.subproblems)))
+            return list(range(n_subproblems))
         ends = self.booster.stops_when_perfect or self.rows.n_classes == 1
         parts = enumerate(self.stages[-1].parts)
-        return [p for p, part in parts if part and not (ends and part.error <= PERFECT)]
+        left = [p for p, part in parts if part and not (ends and part.error <= PERFECT)]
+        # A booster may answer several questions in one subproblem, such as one for each label.
+        return left if n_subproblems > 1 else [0] * bool(left)
 
     def replay(self) -> None:
         """Recompute the scores from existing stages (warm start, resume)."""
@@ -146,67 +228,49 @@ class Boosting:
                 state.weighting.replay(state, stage, stage.answer.votes(state.data))
 
     def remember(self, stage: Stage) -> None:
+        """Let the booster update its per-row memory, subproblem by subproblem."""
         for subproblem, part in zip(self.subproblems, stage.parts, strict=True):
             if part is not None:
                 self.booster.remember(subproblem, part)
 
     def round(self, t: int) -> Round:
-        return Round(t, self.seeds[t])
+        """Round t, with its seed."""
+        return self.seeds.round(t)
 
     def round_of(self, round_: Round, p: int) -> Round:
         """The round of a subproblem, with a seed of its own if there are several."""
         return round_.of(p) if len(self.subproblems) > 1 else round_
 
     def one_round(self) -> bool:
-        """One round; whether it must be the last."""
-        round_ = self.round(len(self.stages))
-        return self.booster.boost(self, round_) if self.rows.n_classes > 1 else self.ask_all(round_)
+        """One round of each open subproblem; whether it must be the last."""
+        round_, open_ = self.round(len(self.stages)), self.open_subproblems()
+        state = self.state()  # before the threads start, which share it
 
-    def ask_all(self, round_: Round) -> bool:
-        """One round of each open subproblem; whether none is left."""
-        n_subproblems, left = len(self.subproblems), self.open_subproblems()
-        pairs = [(self.subproblems[p], self.round_of(round_, p)) for p in left]
-        results = self.rows.workers.parallel_map(lambda pair: self.ask(*pair), pairs)
-        self.questions = [one.question for one in results]
-        parts: list[Stage | None] = [None] * n_subproblems
-        votes: list[np.ndarray | None] = [None] * n_subproblems
-        for p, one in zip(left, results, strict=True):
-            parts[p], votes[p] = one.stage(self.booster.learning_rate), one.votes
-        edge = any(parts)
-        if not edge:
-            if self.stages:
-                return True
-            self.warn_of_no_edge(results[0].error)
-            parts = [one.unhelpful() for one in results]
-        together = results[0].votes if n_subproblems == 1 else stacked(votes, len(self.rows))
-        self.accept(Stage.joined(parts), together, mean_info(results))
-        return not edge or self.is_done()
+        def boost(p: int) -> RoundResult:
+            return self.boost(self.subproblems[p], self.round_of(round_, p), state)
 
-    def ask(self, rows: TrainingState, round_: Round) -> RoundResult:
-        """Fit the weak learner to a subproblem's question, and choose the step of its answer."""
-        booster = self.booster
-        question = (booster.question if rows.n_classes > 1 else only_question)(rows, round_)
-        counts = round_.draw_counts(rows, question.weights) if booster.resample else None
-        answer, votes = self.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
-        error = self.error_of(rows, question, votes)
-        if rows.n_classes == 1:  # the only class is always right
-            return RoundResult(question, answer, votes, error, 1.0)
-        step = booster.step_on(rows, question, votes, error)
-        return RoundResult(question, answer, votes, error, step)
+        found = self.rows.workers.parallel_map(boost, open_)
+        results = dict(zip(open_, found, strict=True))
+        result = join_results(results, len(self.subproblems), len(self.rows))
+        self.questions = list(result.questions)
+        if result.no_edge and self.stages:
+            return True
+        if result.no_edge:
+            self.warn_of_no_edge(float(np.mean(result.stage.error)))
+            extra = {**result.stage.extra, "no_edge": True}
+            result = result._replace(stage=replace(result.stage, extra=extra))
+        self.accept(result)
+        return result.no_edge or self.is_done()
 
-    def error_of(self, rows: TrainingState, question: Question, votes: np.ndarray) -> float:
-        """Weighted error of the votes, or the pseudoloss where sets of labels were asked for."""
-        edges = question.edges
-        if edges is not None and question.form == "set":
-            total = rows.total(
-                lambda block: worth(edges[block.rows], votes[block.rows], question.code)
-            )
-            return (1 - float(total)) / 2
-        said = question.weights, question.labels(votes), question.targets
-        return float(rows.total(lambda block: weighted_error(*(part[block.rows] for part in said))))
+    def boost(self, rows: TrainingState, round_: Round, state: Any) -> RoundResult:
+        """One round of a subproblem."""
+        booster, learner = self.booster, self.learner
+        if rows.n_classes == 1:
+            return fit_only_class(rows, learner, round_, booster.resample)
+        return booster.boost(rows, learner, round_, state)
 
     def warn_of_no_edge(self, error: float) -> None:
-        """An ensemble is never empty: the round is kept, though it should be dropped."""
+        """Warn that the only round has no edge; it is kept, as an ensemble is never empty."""
         warnings.warn(
             f"The first weak hypothesis has no edge (weighted error {error:.3g}): the model is "
             "this hypothesis alone. Use a stronger estimator, such as a deeper tree.",
@@ -214,39 +278,38 @@ class Boosting:
             stacklevel=2,
         )
 
-    def accept(self, stage: Stage, votes: np.ndarray | None, info: dict[str, Any]) -> None:
-        """Add a stage to the scores, the list and the history.
-
-        Without votes, the stage is pending: it is added to the training scores on first use.
-        """
+    def accept(self, result: RoundResult) -> None:
+        """Add the stage of a round to the scores, the ensemble and the history."""
+        stage = result.stage
         if self.booster.has_memory:
             self.remember(stage)
-        self.rows.add(stage, votes)
+        self.rows.add(stage, result.votes)
         if self.validation is not None:
             self.validation.add(stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
         error, step = stage.error, stage.step
-        if isinstance(error, np.ndarray) or isinstance(step, np.ndarray):
+        if isinstance(error, np.ndarray) or isinstance(step, np.ndarray):  # of several subproblems
             parts = [(part.error, part.step) for part in stage.parts if part]
             error, step = np.mean(parts, axis=0)
         record = {"round": len(self.stages), "error": float(error), "step": float(step)}
-        self.history.append({**record, **info})
+        self.history.append({**record, **result.info})
 
     def proba(self, rows: TrainingState) -> np.ndarray:
         """Class probabilities of rows from their current scores."""
         rows.flush()
-        return np.concatenate(rows.each(lambda block: self.booster.probabilities(block.scores)))
+        proba = self.booster.class_probabilities
+        return np.concatenate(rows.each(lambda block: proba(block.scores)))
 
     def error_on(self, rows: TrainingState) -> float:
-        """Weighted error of the current ensemble on rows."""
+        """Weighted error of the current ensemble on rows; with costs, the share of the stakes."""
         rows.flush()
 
         def in_block(block: RowChunk) -> np.ndarray:
-            wrong = self.booster.wrong(block.scores, block.y)
+            losses = self.booster.losses(block.scores, block.y)
             weights = None if rows.sample_weight is None else rows.sample_weight[block.rows]
             if weights is None:
-                return np.array([wrong.sum(), len(wrong)], dtype=float)
-            return np.array([weights[wrong].sum(), weights.sum()])
+                return np.array([losses.sum(), len(losses)], dtype=float)
+            return np.array([(weights * losses).sum(), weights.sum()])
 
-        wrong, total = rows.total(in_block)
-        return float(wrong / total)
+        lost, total = rows.total(in_block)
+        return float(lost / total)

@@ -1,27 +1,29 @@
 """All stages of an ensemble, added to the scores of new rows.
 
 Where every stage is a tree, this takes one compiled call, the batched form of
-:meth:`~steadyboost.ensemble.hooks.Hooks.add` for boosters that leave it as it is: the same sums in
-the same order, bit for bit, without Python between stages.
+:meth:`~steadyboost.ensemble.hooks.Hooks.add` for boosters that add weighted votes (``adds_votes``):
+the same sums in the same order, bit for bit, without Python between stages.
 """
 
 from collections.abc import Sequence
-from operator import is_
-from typing import TYPE_CHECKING, Protocol, cast
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Protocol, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from steadyboost.ensemble.hooks import Hooks
-from steadyboost.learners.base import Data
-from steadyboost.learners.many import single
-from steadyboost.learners.tree_answer import TreeAnswer
+from steadyboost.learners.base import Data, single
+from steadyboost.learners.tree import TreeAnswer
 from steadyboost.trees.growth.tree import GrownTree
-from steadyboost.trees.prediction.apply import PlaceScratch, add_trees
-from steadyboost.trees.prediction.leaf_sums import LeafSums, features_of, pack_trees
+from steadyboost.trees.prediction.apply import MOST_LEAVES, LeafScratch
+from steadyboost.trees.prediction.compact import CompactForest, is_plain
+from steadyboost.trees.prediction.forest import LeafSums, add_trees, features_of, pack_trees
 
 if TYPE_CHECKING:
     from steadyboost.ensemble.stages import Stage
+
+LeafPart = tuple[GrownTree, int]  # a tree, and the first column that its leaves add to
 
 
 class PackedStages(Protocol):
@@ -67,8 +69,10 @@ class PackedVotes:
         self.forest = pack_trees(trees, votes, heights)
         self.one_each, self.stages = one_each, list(stages)
 
-    def is_of(self, stages: Sequence["Stage"]) -> bool:
-        return len(stages) == len(self.stages) and all(map(is_, stages, self.stages))
+    def is_of(self, stages: Sequence["Stage"], pruning: tuple[Any, ...]) -> bool:
+        return len(stages) == len(self.stages) and all(
+            a is b for a, b in zip(stages, self.stages, strict=True)
+        )
 
     @property
     def features(self) -> np.ndarray:
@@ -76,7 +80,7 @@ class PackedVotes:
 
     def add(self, data: Data, scores: np.ndarray) -> None:
         assert data.binned is not None
-        scratch = PlaceScratch.allocate()
+        scratch = LeafScratch.allocate()
         for packed, feature, own in data.binned.with_scores(self.forest.feature, scores):
             forest = self.forest._replace(feature=feature)
             add_trees(packed, forest, self.tables, self.one_each, scratch, own)
@@ -85,32 +89,63 @@ class PackedVotes:
 class PackedLeafValues:
     """Trees that add the values of their leaves, each to columns of its own."""
 
-    def __init__(self, parts: Sequence[tuple[GrownTree, int]]):
-        self._sums = LeafSums(*zip(*parts, strict=True))
+    def __init__(self, booster: Hooks, stages: Sequence["Stage"], parts: Sequence[LeafPart]):
+        self.stages, self.pruning = list(stages), booster.pruning()
+        self._sums: list[LeafSums | CompactForest] = []
+        others: list[LeafPart] = []
+        for _, group in groupby(sorted(parts, key=_columns), key=_columns):
+            own = list(group)
+            if _gains(own):
+                self._sums.append(CompactForest(*zip(*own, strict=True)))
+            else:
+                others += own
+        if others:
+            self._sums.append(LeafSums(*zip(*others, strict=True)))
+
+    def is_of(self, stages: Sequence["Stage"], pruning: tuple[Any, ...]) -> bool:
+        now, then = (*stages, *pruning), (*self.stages, *self.pruning)
+        return len(now) == len(then) and all(a is b for a, b in zip(now, then, strict=True))
 
     @property
     def features(self) -> np.ndarray:
-        return self._sums.features
+        return np.unique(np.concatenate([sums.features for sums in self._sums]))
 
     def add(self, data: Data, scores: np.ndarray) -> None:
         assert data.binned is not None
-        self._sums.add(data.binned, scores)
+        for sums in self._sums:
+            sums.add(data.binned, scores)
+
+
+def _columns(part: LeafPart) -> tuple[int, int]:
+    """The columns that a tree adds to: the first, and how many."""
+    tree, first = part
+    return first, tree.value.shape[1]
+
+
+def _gains(parts: Sequence[LeafPart]) -> bool:
+    """Whether the trees that add to the same columns are quicker in few bytes: deep ones are.
+
+    All of them or none, so that the columns are summed in the order of the stages.
+    """
+    deep = any(len(tree.feature) >= 2 * MOST_LEAVES for tree, _ in parts)
+    return deep and all(is_plain(tree) for tree, _ in parts)
 
 
 # The last packed form of each model. Not an attribute: prediction must not change the model.
-_KNOWN: WeakKeyDictionary[Hooks, PackedVotes] = WeakKeyDictionary()
+_KNOWN: WeakKeyDictionary[Hooks, PackedVotes | PackedLeafValues] = WeakKeyDictionary()
 
 
 def pack_stages(booster: Hooks, stages: Sequence["Stage"]) -> "PackedStages":
     """The stages in the fastest form that supports them."""
+    known = _KNOWN.get(booster)  # predictions on small batches must not pack again
+    if known is not None and known.is_of(stages, booster.pruning()):
+        return known
     leaves = booster.leaf_parts(stages)
     if leaves is not None:
-        return PackedLeafValues(leaves)
-    known = _KNOWN.get(booster)
-    if known is not None and known.is_of(stages):
-        return known
+        _KNOWN[booster] = packed = PackedLeafValues(booster, stages, leaves)
+        return packed
     dimensions = {stage.code.ndim for stage in stages}
-    plain = type(booster).add is Hooks.add and len(dimensions) == 1
+    plain = booster.adds_votes and len(dimensions) == 1  # one table layout for all stages
     if plain and all(isinstance(stage.answer, TreeAnswer) for stage in stages):
         made = _KNOWN[booster] = PackedVotes(stages, dimensions == {1})
         return made

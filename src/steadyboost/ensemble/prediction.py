@@ -1,22 +1,22 @@
-"""What a fitted booster can do: predict, stage by stage or at once, and tell of its stages."""
+"""What a fitted booster can do: predict, stage by stage or at once, and describe its stages."""
 
 import os
 from collections.abc import Callable, Iterator
+from functools import wraps
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from steadyboost.ensemble.collections import lazily
-from steadyboost.ensemble.costs import check_cost_matrix, min_expected_cost
+from steadyboost.ensemble.costs import CostSensitive, check_cost_matrix, min_expected_cost
 from steadyboost.ensemble.history import History
 from steadyboost.ensemble.hooks import Hooks
-from steadyboost.ensemble.packed_forest import pack_stages
-from steadyboost.ensemble.validation import check_table
+from steadyboost.ensemble.packed_forest import PackedStages, pack_stages
+from steadyboost.ensemble.validation import check_table, is_stream
 from steadyboost.ensemble.workers import Workers
-from steadyboost.learners.base import Data
+from steadyboost.learners.base import Answers, Data
 from steadyboost.learners.foreign import ForeignAnswer
-from steadyboost.learners.many import Answers
 from steadyboost.preprocessing.sparse import by_rows
 
 if TYPE_CHECKING:
@@ -26,14 +26,51 @@ if TYPE_CHECKING:
 PREDICT_ROWS = 8192  # rows whose bins and scores stay in the cache over all stages
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask collection; Dask itself is not needed to find out."""
+    return hasattr(X, "__dask_graph__")
+
+
+def distributed_package() -> Any:
+    """:mod:`steadyboost.distributed`, imported when it is needed, as it imports this package."""
+    return import_module("steadyboost.distributed")
+
+
+def streaming_package() -> Any:
+    """:mod:`steadyboost.streaming`, imported when it is needed; it needs pyarrow."""
+    try:
+        return import_module("steadyboost.streaming")
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            "Tables are read as streams by pyarrow: pip install 'steadyboost[arrow]'."
+        ) from error
+
+
+def lazily(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a method of (model, X) for Dask collections and for streams.
+
+    It then returns a lazy Dask array, or predicts batch by batch.
+    """
+
+    @wraps(method)
+    def on_any(self: Any, X: Any, *arguments: Any, **options: Any) -> Any:
+        if is_dask(X):
+            return distributed_package().lazily(self, method.__name__, X, *arguments, **options)
+        if is_stream(X):
+            return streaming_package().predicted(self, method.__name__, X, *arguments, **options)
+        return method(self, X, *arguments, **options)
+
+    return on_any
+
+
 def _hypothesis(answer: Any) -> Any:
-    """What a user sees of an answer: a list where it is one per label."""
+    """The public form of an answer; a list if there is one for each label."""
     if isinstance(answer, Answers):
         return [_hypothesis(one) for one in answer.answers]
     return answer.estimator if isinstance(answer, ForeignAnswer) else answer
 
 
-class FittedBooster(Hooks):
+class FittedBooster(Hooks, CostSensitive):
     """Prediction and fitted attributes, from ``stages_`` alone."""
 
     stages_: list["Stage"]
@@ -60,33 +97,45 @@ class FittedBooster(Hooks):
         transform: Callable[[np.ndarray], np.ndarray],
         n_columns: Callable[[], int],
     ) -> np.ndarray:
-        """A transform of the scores of new rows, chunk by chunk, so that they stay in the cache."""
+        """Transform the scores of new rows, in chunks that stay in the cache."""
         X = by_rows(self._encoded(X))
         out = np.empty((X.shape[0], n_columns()), order="F")
+        # Threads share the chunks, so that each chunk is scored on one thread.
         alone, stages = Workers(1), pack_stages(self, self.stages_)
+        features = self._features_of(stages)
 
         def score_block(start: int) -> None:
             block = slice(start, start + PREDICT_ROWS)
-            data = self._data(X[block], alone, stages.features)
-            own = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
+            data = self._data(X[block], alone, features)  # only features that are looked at
+            own = self._initial_scores(data)
             stages.add(data, own)
             out[block] = transform(own[:, : self.n_outputs()])
 
-        with Workers(self.n_jobs) as workers:
+        with Workers.of_jobs(self.n_jobs) as workers:
             workers.run(score_block, range(0, len(out), PREDICT_ROWS))
         return out
 
     def _staged_scores(self, X: Any) -> Iterator[np.ndarray]:
         X = self._encoded(X)
-        with Workers(self.n_jobs) as workers:
-            data = self._data(X, workers, pack_stages(self, self.stages_).features)
-        scores = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
+        with Workers.of_jobs(self.n_jobs) as workers:
+            data = self._data(X, workers, self._features_of(pack_stages(self, self.stages_)))
+        scores = self._initial_scores(data)
         for stage in self.stages_:
             self.add(scores, stage, stage.answer.votes(data))
             yield scores
 
+    def _features_of(self, stages: PackedStages) -> np.ndarray | None:
+        """Features that predictions look at; None for all."""
+        used = stages.features
+        return None if used is None else np.union1d(used, self.initial_features())
+
+    def _initial_scores(self, data: Data) -> np.ndarray:
+        scores = np.zeros((len(data), self.n_columns(len(self.stages_))), order="F")
+        self.add_initial_scores(data, scores)
+        return scores
+
     def _label(self, proba: np.ndarray) -> np.ndarray:
-        return self.classes_.take(proba.argmax(axis=1))
+        return self.classes_.take(self.answers(proba))
 
     @lazily
     def decision_function(self, X: Any) -> np.ndarray:
@@ -96,7 +145,7 @@ class FittedBooster(Hooks):
     @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities, (n, k)."""
-        return self._by_block(X, self.probabilities, lambda: self.n_classes_)
+        return self._by_block(X, self.class_probabilities, lambda: self.n_classes_)
 
     @lazily
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -106,7 +155,7 @@ class FittedBooster(Hooks):
 
     @lazily
     def predict(self, X: Any, cost_matrix: Any = None) -> np.ndarray:
-        """The most probable class of each row; the first of equals.
+        """The most probable class of each row, or that of least expected cost; the first of equals.
 
         Parameters
         ----------
@@ -114,7 +163,8 @@ class FittedBooster(Hooks):
             Rows.
         cost_matrix : array-like of shape (k, k), default=None
             ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in
-            the order of ``classes_``. The answer is then the class of the least expected cost.
+            the order of ``classes_``. The answer is then the class of the least expected cost. By
+            default the matrix that was passed to ``fit``, if any.
 
         Returns
         -------
@@ -130,6 +180,27 @@ class FittedBooster(Hooks):
         costs = check_cost_matrix(cost_matrix, len(self.classes_))  # before the work of predicting
         return self.classes_.take(min_expected_cost(self.predict_proba(X), costs))
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the rows whose label is predicted.
+
+        Parameters
+        ----------
+        X : array-like, data frame, sparse matrix or stream
+            Rows.
+        y : array-like of shape (n_samples,), or str
+            Labels; of a stream, the name of their column.
+        sample_weight : array-like of shape (n_samples,), or str, default=None
+            Weights of the rows; of a stream, the name of their column.
+
+        Returns
+        -------
+        score : float
+            Accuracy.
+        """
+        if is_stream(X, y):
+            return streaming_package().score(self, X, y, sample_weight)
+        return super().score(X, y, sample_weight=sample_weight)  # type: ignore[misc]
+
     def staged_decision_function(self, X: Any) -> Iterator[np.ndarray]:
         """The decision function after each round."""
         for scores in self._staged_scores(X):
@@ -138,7 +209,7 @@ class FittedBooster(Hooks):
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Class probabilities after each round."""
         for scores in self._staged_scores(X):
-            yield self.probabilities(scores)
+            yield self.class_probabilities(scores)
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Predictions after each round."""
@@ -169,7 +240,7 @@ class FittedBooster(Hooks):
 
     @property
     def estimator_weights_(self) -> np.ndarray:
-        """How much each hypothesis counts."""
+        """Step of each weak hypothesis."""
         return np.array([stage.step for stage in self.stages_])
 
     @property
@@ -181,7 +252,9 @@ class FittedBooster(Hooks):
     def feature_importances_(self) -> np.ndarray:
         """Share of each feature in the decrease of impurity, weighted by the steps."""
         check_is_fitted(self, "stages_")
-        total = np.zeros(self.n_features_in_)
+        n = self._encoder.n_columns
+        total = np.zeros(n)
         for part in (part for stage in self.stages_ for part in stage.parts if part):
-            total += abs(part.step) * part.answer.importances(self.n_features_in_)
+            total += abs(part.step) * part.answer.importances(n)
+        total = self._encoder.by_feature(total)
         return total / total.sum() if total.sum() > 0 else total

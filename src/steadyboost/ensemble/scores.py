@@ -77,8 +77,8 @@ def add_votes(scores: np.ndarray, votes: np.ndarray, code: np.ndarray, step: flo
 def weighted_error(weights, votes, targets):
     """Weight of the rows whose vote is not the target.
 
-    Wrong weights are written down before they are added up: that takes no branch, which could not
-    be predicted. Four sums, so that none waits for the last.
+    Weights are selected first and summed afterwards: a branch on each row would be mispredicted
+    often. Four partial sums, as an addition would have to wait for the one before.
     """
     wrong = np.empty(STRETCH)
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
@@ -108,7 +108,7 @@ def _worth_of_answers(edges, votes, code):
 
 
 def worth(edges: np.ndarray, votes: np.ndarray, code: np.ndarray) -> float:
-    """Total of edges times votes: what sets of labels are worth."""
+    """Sum of edges times votes, over all rows and labels."""
     if votes.ndim == 2:
         return float((edges[:, :-1] * votes).sum())
     return float(_worth_of_answers(edges, votes, code))
@@ -121,7 +121,7 @@ def log_odds(p: float) -> float:
 
 def log_one_plus_exp(x: np.ndarray) -> np.ndarray:
     """ln(1 + e**x), for x of any size, to an absolute 1e-16 (log1p would take thrice as long)."""
-    small = np.exp(-np.abs(x))
+    small = np.exp(-np.abs(x))  # at most 1: no overflow
     small += 1
     np.log(small, out=small)
     small += np.maximum(x, 0)
@@ -154,6 +154,7 @@ def one_against_all(scores: np.ndarray) -> np.ndarray:
     proba += np.exp(top)
     np.divide(1, proba, out=proba)
     proba /= proba.sum(axis=1, keepdims=True)
+    # Rounding may make a class with a lower score as probable: argmax must agree with the scores.
     tied = np.flatnonzero(proba.argmax(axis=1) != best)
     proba[tied, best[tied]] = np.nextafter(proba[tied].max(axis=1), 2)
     return proba

@@ -1,4 +1,4 @@
-"""What a round leaves behind."""
+"""Stages: what the rounds of an ensemble consist of."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -6,22 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.learners.base import Answer
-from steadyboost.learners.many import Answers
+from steadyboost.learners.base import Answer, Answers
 
 
 def _entry(value: Any, p: int) -> Any:
-    """That of problem p, or the one value that holds for all of them."""
+    """The entry of subproblem p, or the value that all subproblems share."""
     return value[p] if isinstance(value, np.ndarray) else value
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What one round added: an answer, what it says of each class, and how much it counts.
+    """One round of an ensemble: a weak hypothesis, its class code, its step and its error.
 
-    Where several problems are boosted side by side, the answer is one for each of them, and the
-    step, the error and the values of ``extra`` are arrays with an entry per problem. Answers with
-    one step are one hypothesis, which says yes or no to each label.
+    Where several subproblems are boosted in parallel, there is an answer for each of them, and the
+    step, the error and the values of ``extra`` are arrays with an entry per subproblem. Several
+    answers with one step are one hypothesis, which says yes or no to each label.
     """
 
     answer: Answer
@@ -47,9 +46,9 @@ class Stage:
 
     @classmethod
     def joined(cls, parts: list["Stage | None"]) -> "Stage":
-        """One stage of many; a part that is None adds nothing."""
+        """One stage from those of all subproblems; a part that is None adds nothing."""
         present = [part for part in parts if part is not None]
-        if len(parts) == 1:
+        if len(parts) == 1:  # scalars, as files of one problem have them
             return present[0]
 
         def entries(value: Any) -> np.ndarray:

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steadyboost.ensemble.exp_score_cache import ExpScoreCache
 from steadyboost.ensemble.scores import PERFECT
 from steadyboost.ensemble.validation import held_out
-from steadyboost.ensemble.weighting import Weighting
+from steadyboost.ensemble.weighting import ExpScoreCache, Weighting
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Pieces, first_of, sums_before
 from steadyboost.trees.growth.sharded import add_up
@@ -25,7 +24,7 @@ from steadyboost.trees.growth.sharded import add_up
 if TYPE_CHECKING:
     from steadyboost.ensemble.stages import Stage
 
-BLOCK_ROWS = 65_536
+BLOCK_ROWS = 65_536  # a bound that the number of threads has no part in: sums are by chunk
 
 Order = tuple[int, int]  # index of a partition, and of a chunk within it
 
@@ -52,6 +51,7 @@ def stretches(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
     pieces = None if data is None else data.pieces
     for number, start, stop in (pieces or Pieces.one(n)).spans:
         n_rows = stop - start
+        # An even number of chunks, which two or four threads share without one waiting.
         n_blocks = min(n_rows, 1) if n_rows <= BLOCK_ROWS else 2 * -(-n_rows // (2 * BLOCK_ROWS))
         bounds = np.linspace(start, stop, n_blocks + 1).astype(int)
         for k, (a, b) in enumerate(pairwise(bounds.tolist())):
@@ -87,21 +87,25 @@ class TrainingState:
         n_outputs: int | None = None,
         scores: Sequence[np.ndarray] | None = None,
         costs: np.ndarray | None = None,
-        numbers: np.ndarray | None = None,
     ):
         """``n_outputs`` columns of scores, one per class by default; or ``scores``, by chunk.
 
-        ``costs`` are the costs of each label in each row, if the booster takes any. ``numbers``
-        are the indices of these rows in the X that was passed to ``fit``; None if it is all of X.
+        ``costs`` are the costs of each label in each row, if the booster takes any.
         """
         y = y.astype(np.int32, copy=False)  # as trees want it
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
+        spans = list(stretches(data, len(y)))
+        if weights is not None and self._are_ones(weights, spans):
+            weights = None  # as if there were none: a booster may draw in another way by weights
         self.n_outputs = n_classes if n_outputs is None else n_outputs
         self.sample_weight, self.costs = weights, costs
-        self.numbers, self.n_passed = slice(None) if numbers is None else numbers, len(y)
+        self.numbers: Any = slice(None)  # indices of these rows in the X that was passed to fit
+        self.n_passed = len(y)  # rows of that X
+        self.verified: np.ndarray | None = None  # rows whose label is known to be right
         self.weighting = Weighting()
         self.weights = np.empty(len(y))
-        base = None if weights is None else np.log(weights)
+        with np.errstate(divide="ignore"):  # a row of which nothing is at stake weighs nothing
+            base = None if weights is None else np.log(weights)
         self.blocks = [
             RowChunk(
                 number,
@@ -109,14 +113,20 @@ class TrainingState:
                 at,
                 y[at],
                 None if base is None else base[at],
+                # Column order: a round mostly adds to one class, or to a column at a time.
                 np.zeros((at.stop - at.start, self.n_outputs), order="F")
                 if scores is None
                 else scores[number],
             )
-            for number, (order, at) in enumerate(stretches(data, len(y)))
+            for number, (order, at) in enumerate(spans)
         ]
         self.order = [block.order for block in self.blocks]
         self._count()
+
+    def _are_ones(self, weights: np.ndarray, spans: Sequence[tuple[Order, slice]]) -> bool:
+        """Whether the weights of the rows of all machines are one."""
+        ones = [bool((weights[at] == 1).all()) for _, at in spans]
+        return bool(self.workers.allreduce(ones, all, [order for order, _ in spans]))
 
     def _count(self) -> None:
         """Count the rows and sum their weights, over all machines."""
@@ -175,7 +185,7 @@ class TrainingState:
     def subproblem(self, p: int, y: np.ndarray) -> "TrainingState":
         """A binary subproblem on the same rows, which updates the p-th column of the scores."""
         scores = [block.scores[:, p : p + 1] for block in self.blocks]
-        alone = self.workers.alone()
+        alone = self.workers.alone()  # subproblems run in parallel, each on one thread
         return TrainingState(self.data, y, 2, self.sample_weight, alone, scores=scores)
 
     def fingerprint(self) -> str:
@@ -197,12 +207,12 @@ class TrainingState:
         return float(np.log(self.allreduce(self.each(normalise), min)))
 
     def start(self, weighting: Weighting) -> None:
-        """Choose what owns the weights and the pending stages; called once, before a run."""
+        """Set the weighting, which owns the weights and the pending stages; once, before a run."""
         self.weighting = weighting
         weighting.start(self)
 
     def add(self, stage: "Stage", votes: np.ndarray | None) -> None:
-        """Add a stage to the scores, now or when somebody needs them."""
+        """Add a stage to the scores, now or on first use."""
         self.weighting.add(self, stage, votes)
 
     def flush(self) -> None:

@@ -1,7 +1,7 @@
-"""Choosing a parameter on held-out rows, for far less than one fit per value.
+"""Successive halving: choosing a parameter on held-out rows for far less than a fit per value.
 
-All values share the binned rows and the draws of chance, and race: at an eighth, a quarter and a
-half of the rounds, those in the worse half drop out.
+All values share the binned rows and the random draws. At an eighth, a quarter and a half of the
+rounds, the worse half of the values is dropped.
 """
 
 import copy
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from steadyboost.ensemble.loop import Boosting, Seeds
+from steadyboost.ensemble.loop import Boosting
+from steadyboost.ensemble.rounds import Seeds
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Learner
 
@@ -40,7 +41,7 @@ def race(
     def start(value: Any) -> Boosting:
         rival = copy.copy(booster)
         setattr(rival, attribute, value)
-        alone = rows.workers.alone()
+        alone = rows.workers.alone()  # values are compared in parallel, each on one thread
         return Boosting(
             rival,
             learner,
@@ -57,7 +58,7 @@ def race(
         errors = rows.workers.parallel_map(partial(_advance, goal), running)
         order = np.argsort(errors, kind="stable")
         kept = -(-len(running) // 2) if rung < 1 else 0
-        for k in reversed(order[kept:]):
+        for k in reversed(order[kept:]):  # inserted at the front: the best ends up first
             run, value = running[k]
             records.insert(0, {"value": value, "error": errors[k], "rounds": len(run.stages)})
         running = [running[k] for k in sorted(order[:kept])]

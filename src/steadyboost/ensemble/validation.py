@@ -1,13 +1,23 @@
-"""Checks of what a user passes, before any work is done."""
+"""Validation of the arguments of ``fit`` and ``predict``."""
 
+import os
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from math import ceil
 from numbers import Real
 from typing import Any, NamedTuple
 
+import narwhals.stable.v2 as nw
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_array, check_random_state, compute_sample_weight, get_tags
+from sklearn.utils import (
+    check_array,
+    check_random_state,
+    compute_class_weight,
+    compute_sample_weight,
+    get_tags,
+)
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -16,20 +26,38 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from steadyboost.preprocessing.encoder import as_frame
+from steadyboost.preprocessing.encoder import as_frame, text_array
+from steadyboost.preprocessing.sparse import check_structure
+
+# Sums, squares and products of weights within these bounds neither overflow nor underflow.
+LARGEST_WEIGHT, SMALLEST_WEIGHT = 2.0**150, 2.0**-150
+
+
+def is_stream(X: Any, y: Any = None) -> bool:
+    """Whether X is read in batches: a path, an Arrow stream, or a table with its own labels."""
+    if isinstance(X, (str, os.PathLike)) or isinstance(y, str):
+        return True
+    if hasattr(X, "__array__"):  # an array, a column or a table in memory
+        return False
+    gives = ("__arrow_c_stream__", "collect_batches", "to_batches")  # the latter: lazy tables
+    return any(hasattr(X, name) for name in gives) and as_frame(X) is None
 
 
 class Sample(NamedTuple):
     """Checked rows, their labels and weights (None: all equal), and costs of labels, if any.
 
-    Labels are (n,), or (n, labels) with 1 where a row has the label. ``numbers`` are the rows'
-    places in what the user passed, None if these are all of it.
+    Labels are (n,), or (n, labels) with 1 where a row has the label. ``distribution`` (n, k) are
+    the probabilities of the labels of each row, where labels are soft; ``verified`` (n,) marks
+    rows whose label is known to be right. ``numbers`` are the rows' places in what the user passed,
+    None if these are all of it.
     """
 
     X: Any
     y: np.ndarray
     weights: np.ndarray | None
     costs: np.ndarray | None = None
+    distribution: np.ndarray | None = None
+    verified: np.ndarray | None = None
     numbers: np.ndarray | None = None
 
     def take(self, rows: np.ndarray) -> "Sample":
@@ -40,7 +68,15 @@ class Sample(NamedTuple):
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
     """A data frame as it is, all else as a numeric array, or sparse; names and width checked."""
+    check_columns(X)
+    if is_stream(X):
+        raise ValueError(
+            f"X is of type {type(X).__name__}, which is read as a stream by fit, predict, "
+            "predict_proba, decision_function and score alone; pass rows in memory here."
+        )
     if as_frame(X) is None:
+        if issparse(X):
+            check_structure(X)
         tags = get_tags(estimator).input_tags
         if issparse(X) and not tags.sparse:
             raise ValueError(
@@ -48,13 +84,75 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
                 "input; pass X.toarray(), or another estimator, such as steadyboost.Tree."
             )
         finite = "allow-nan" if tags.allow_nan else True
-        return validate_data(
-            estimator, X, reset=reset, accept_sparse=("csr", "csc"), ensure_all_finite=finite
-        )
+        with floats_of("X"):
+            table = validate_data(
+                estimator, X, reset=reset, accept_sparse=("csr", "csc"), ensure_all_finite=finite
+            )
+            # Lists of large integers, for example, are objects.
+            table = table.astype(np.float64) if table.dtype.kind == "O" else table
+        if table.dtype.kind not in "biuf":
+            raise ValueError(f"X is an array of {table.dtype}; convert it to numbers.")
+        return table
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     if n_rows(X) == 0:
         raise ValueError("X has 0 rows (shape=(0, ...)), while a minimum of 1 is required.")
     return X
+
+
+@contextmanager
+def floats_of(name: str) -> Iterator[None]:
+    """Turn the error of an integer that is too large for a float into one that names it."""
+    try:
+        yield
+    except OverflowError as error:
+        raise ValueError(f"{name} has an integer that is too large for a float.") from error
+
+
+def check_columns(X: Any) -> None:
+    """Raise an error for a data frame without columns, or with two columns of one name."""
+    names = getattr(X, "columns", None)
+    if names is None or not hasattr(names, "__len__"):
+        return
+    names = list(names)
+    if not all(isinstance(name, Hashable) for name in names):
+        names = list(X.column_names)  # pyarrow's columns are the columns themselves
+    if not names:
+        raise ValueError("X has 0 features (shape=(n, 0)), while a minimum of 1 is required.")
+    if len(set(names)) < len(names):
+        twice = next(name for place, name in enumerate(names) if name in names[:place])
+        raise ValueError(f"X has several columns of the name {twice!r}; rename all but one.")
+
+
+def text_labels(y: Any) -> Any:
+    """Texts as an array that does not give each of them the memory of the longest; else y."""
+    values = y
+    if not isinstance(y, (list, tuple, np.ndarray)):
+        series = nw.from_native(y, series_only=True, pass_through=True)
+        if not isinstance(series, nw.Series) or series.dtype != nw.String:
+            return y
+        values = series.to_list()
+    if isinstance(values, np.ndarray) or not all(isinstance(label, str) for label in values):
+        return y
+    return text_array(values) if len(values) else y
+
+
+def check_label_types(labels: Any) -> None:
+    """Raise an error for a list or an array of objects with labels of several types."""
+    if isinstance(labels, np.ndarray) and labels.dtype.kind != "O":
+        return
+    kinds = {_type_of_label(label) for label in np.ravel(np.asarray(labels, dtype=object)).tolist()}
+    if len(kinds) > 1:
+        raise TypeError(
+            f"y has labels of several types: {', '.join(sorted(kinds))}; convert them to one of "
+            "them, for example all to str."
+        )
+
+
+def _type_of_label(label: Any) -> str:
+    """The name of its type; one name for all numbers."""
+    if isinstance(label, Real) and not isinstance(label, (bool, np.bool_)):
+        return "number"
+    return "str" if isinstance(label, str) else type(label).__name__
 
 
 def check_labels(y: Any, X: Any, several: bool = False) -> np.ndarray:
@@ -66,9 +164,10 @@ def check_labels(y: Any, X: Any, several: bool = False) -> np.ndarray:
         dense = y.toarray() if issparse(y) else np.asarray(y)
         if type_of_target(dense) == "multilabel-indicator":
             return (dense != 0).astype(np.int32)
-    y = column_or_1d(y, warn=True)
+    given, y = y, column_or_1d(text_labels(y), warn=True)
     if y.dtype.kind == "O" and any(label is None or label != label for label in y.tolist()):
         raise ValueError("y contains missing labels (None or NaN); drop those rows.")
+    check_label_types(given if isinstance(given, (list, tuple)) else y)
     check_classification_targets(y)
     return y
 
@@ -81,10 +180,11 @@ def n_rows(X: Any) -> int:
 def as_weights(sample_weight: Any, n: int) -> np.ndarray:
     """Finite, non-negative weights of so many rows; a number stands for equal ones."""
     if isinstance(sample_weight, Real):
-        sample_weight = np.full(n, float(sample_weight))
-    weights = check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
-    )
+        sample_weight = np.full(n, sample_weight)
+    with floats_of("sample_weight"):
+        weights = check_array(
+            sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+        )
     if weights.shape != (n,):
         raise ValueError(
             f"sample_weight has shape {weights.shape}, but there are {n} rows; pass one weight for "
@@ -95,7 +195,7 @@ def as_weights(sample_weight: Any, n: int) -> np.ndarray:
 
 
 def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
-    """Non-negative float weights, at least one of them positive; None where all are equal."""
+    """Non-negative float weights, at least one of them positive, in range; None stays None."""
     if sample_weight is None:
         return None
     weights = as_weights(sample_weight, n_rows(X))
@@ -103,7 +203,60 @@ def check_weights(sample_weight: Any, X: Any) -> np.ndarray | None:
         raise ValueError(
             "sample_weight is zero for every row; give at least one a positive weight."
         )
-    return weights
+    return in_range(weights, float(weights.max()))
+
+
+def check_weight_sizes(weights: np.ndarray, where: str) -> None:
+    """Raise an error for weights that would have to be scaled by others, which are elsewhere."""
+    known = weights[weights > 0]
+    if len(known) and not SMALLEST_WEIGHT <= known.min() <= known.max() <= LARGEST_WEIGHT:
+        raise ValueError(
+            f"sample_weight has values from {known.min():g} to {known.max():g} {where}; multiply "
+            f"all weights by one number so that those above 0 are between {SMALLEST_WEIGHT:.0e} "
+            f"and {LARGEST_WEIGHT:.0e}."
+        )
+
+
+def in_range(weights: np.ndarray, largest: float) -> np.ndarray:
+    """Weights of which the sum is a number, given the largest of all rows.
+
+    If that is out of all proportion, all weights are scaled by the same power of two, which rounds
+    none of them. Positive weights that are too small beside it to matter are raised to a lower
+    bound: products with them must not become zero.
+    """
+    is_positive = weights > 0  # before the smallest ones become zero
+    if not SMALLEST_WEIGHT <= largest <= LARGEST_WEIGHT:
+        weights = np.ldexp(weights, 1 - int(np.frexp(largest)[1]))
+    if (weights >= SMALLEST_WEIGHT).all():
+        return weights
+    return np.where(is_positive, np.maximum(weights, SMALLEST_WEIGHT), 0.0)
+
+
+def check_verified(verified: Any, n: int) -> np.ndarray | None:
+    """A mask of the rows whose label is right, from a mask or positions; None where none is."""
+    if verified is None:
+        return None
+    listed = np.asarray(verified)
+    if listed.dtype == bool:
+        if listed.shape != (n,):
+            raise ValueError(
+                f"verified is a mask of shape {listed.shape} for {n} rows; pass one entry for each."
+            )
+        return listed
+    if listed.ndim != 1 or (len(listed) and listed.dtype.kind not in "iu"):
+        raise ValueError("verified must be a mask of True and False, or positions of rows.")
+    mask = np.zeros(n, dtype=bool)
+    positions, counts = np.unique(listed.astype(np.int64), return_counts=True)
+    if len(positions) and (positions[0] < 0 or positions[-1] >= n):
+        bad = positions[0] if positions[0] < 0 else positions[-1]
+        raise ValueError(f"verified lists row {bad}; there are rows 0 to {n - 1}.")
+    if (counts > 1).any():
+        raise ValueError(
+            f"verified lists row {positions[counts.argmax()]} {counts.max()} times; pass positions "
+            "of rows once each, or a mask of True and False."
+        )
+    mask[positions] = True
+    return mask
 
 
 def with_class_weight(
@@ -119,16 +272,43 @@ def with_class_weight(
         )
     by_class = compute_sample_weight(class_weight, y)
     check_class_weights(class_weight, by_class)
+    by_class = in_range(by_class, float(by_class.max()))
     return by_class if weights is None else weights * by_class
 
 
 def check_class_weights(class_weight: Any, by_class: np.ndarray) -> None:
-    """Refuse weights that no class can have."""
+    """Raise an error if class weights are negative or not finite, or all zero."""
     if not (np.isfinite(by_class).all() and (by_class >= 0).all() and by_class.any()):
         raise ValueError(
             f"class_weight={class_weight!r} has negative, missing or infinite weights, or is zero "
             "for every class; give each class a weight of 0 or more."
         )
+
+
+class LabelSet(NamedTuple):
+    """All labels, sorted, and their counts; empty for multilabel targets."""
+
+    known: np.ndarray
+    counts: np.ndarray
+    n_columns: int
+
+
+def class_weights_of(class_weight: Any, labels: LabelSet) -> np.ndarray | None:
+    """The weight of each class; None if all are one."""
+    if class_weight is None:
+        return None
+    if labels.n_columns:
+        raise ValueError(
+            f"class_weight={class_weight!r} is for rows of one class each, but y has several "
+            "labels per row; pass sample_weight instead."
+        )
+    if class_weight == "balanced":
+        present = labels.counts > 0
+        shares = np.where(present, labels.counts, 1) * present.sum()
+        return labels.counts.sum() / shares
+    weights = compute_class_weight(class_weight, classes=labels.known, y=labels.known)
+    check_class_weights(class_weight, weights)
+    return in_range(weights, float(weights.max()))
 
 
 def take_rows(rows: np.ndarray, *arrays: Any) -> list[Any]:
@@ -142,7 +322,7 @@ def take_rows(rows: np.ndarray, *arrays: Any) -> list[Any]:
 
 
 def without_weightless(sample: Sample) -> Sample:
-    """The rows that weigh anything."""
+    """The rows of positive weight."""
     if sample.weights is None or sample.weights.all():
         return sample
     return sample.take(np.flatnonzero(sample.weights))
@@ -165,12 +345,12 @@ def split_off(y: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np
     train, held = train_test_split(
         np.arange(n), test_size=n_held, random_state=seed, stratify=y if enough else None
     )
-    lost = ~np.isin(y[held], y[train])
+    lost = ~np.isin(y[held], y[train])  # classes that would have no training row
     return np.sort(np.append(train, held[lost])), np.sort(held[~lost])
 
 
 def held_out(labels: list[np.ndarray], fraction: float, seed: int) -> np.ndarray:
-    """Which of all rows are for validation."""
+    """Boolean mask of the validation rows."""
     y = np.concatenate(labels)
     held = np.zeros(len(y), dtype=bool)
     held[split_off(y, fraction, seed)[1]] = True
@@ -178,7 +358,7 @@ def held_out(labels: list[np.ndarray], fraction: float, seed: int) -> np.ndarray
 
 
 def set_aside(sample: Sample, fraction: float, seed: int) -> tuple[Sample, Sample]:
-    """Rows to train on, and rows to stop early by."""
+    """Training rows, and validation rows for early stopping."""
     if len(sample.y) < 2:
         raise ValueError(
             "early_stopping=True needs at least 2 rows to set some aside; got 1. "
@@ -194,7 +374,7 @@ def set_aside(sample: Sample, fraction: float, seed: int) -> tuple[Sample, Sampl
 
 
 def class_indices(y: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
-    """The place of each label among the classes."""
+    """Index of each label in the sorted classes."""
     last = len(classes) - 1
     try:
         indices = np.searchsorted(classes, y).clip(max=last)
@@ -210,7 +390,7 @@ def class_indices(y: np.ndarray, classes: np.ndarray, name: str) -> np.ndarray:
 
 
 def seed_from(random_state: Any) -> int:
-    """One integer from which every round's chance follows."""
+    """One integer, from which the seeds of all rounds are derived."""
     if isinstance(random_state, (int, np.integer)) and random_state >= 0:
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))

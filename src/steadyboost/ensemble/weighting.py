@@ -1,4 +1,4 @@
-"""How the weights of rows follow from the stages: a strategy that each booster names.
+"""Weightings: how the weights of the rows are computed from the stages. Each booster names one.
 
 A weighting owns the stages that the scores do not contain yet. It is chosen once for a training
 run; the state that it works on is passed to its methods.
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from steadyboost.ensemble.exp_score_cache import ExpScoreCache
-from steadyboost.ensemble.scores import multiply_weights
+from steadyboost.ensemble.scores import multiply_weights, own_score
+from steadyboost.trees.jit import kernel
 
 if TYPE_CHECKING:
     from steadyboost.ensemble.hooks import Hooks
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 LOWEST = -600.0  # logarithm of numbers well above the least, which is exp(-708)
 MIDDLE = 16.0  # weights may shrink by this factor before their fixed-point unit is reset
+RANGE = 300.0  # largest total change of an exponent between two recomputations
+LIFE = 256  # largest number of multiplications between two recomputations
+CHUNK = 256  # rows whose sums fit into the L1 cache
 
 
 class Weighting:
@@ -43,14 +46,14 @@ class Weighting:
         state.weigh(self.booster.weigh_block)
 
     def add(self, state: "TrainingState", stage: "Stage", votes: np.ndarray | None) -> None:
-        """Add a stage; without votes it is pending until somebody needs the scores."""
+        """Add a stage; without votes it is pending until the scores are needed."""
         if votes is None:
             self.postpone(stage, None)
         else:
             self.add_to_scores(state, stage, votes)
 
     def replay(self, state: "TrainingState", stage: "Stage", votes: np.ndarray) -> None:
-        """Add a stage of an earlier run, as it was added then."""
+        """Add a stage of an earlier run, with the same rounding as in that run."""
         self.add_to_scores(state, stage, votes)
 
     def postpone(self, stage: "Stage", votes: np.ndarray | None) -> None:
@@ -127,7 +130,7 @@ class MultiplicativeWeighting(Weighting):
             assert self.booster is not None
             self.lowest = state.weigh(self.booster.weigh_block)
             self.fixed_point_scale = MIDDLE
-        self.last_votes = None  # free the memory: callbacks that needed scores have run
+        self.last_votes = None  # frees the memory: callbacks that needed scores have run
 
     def update_in_place(self, state: "TrainingState") -> bool:
         """Multiply the weights by the factors of the last stage; whether that was possible.
@@ -141,10 +144,11 @@ class MultiplicativeWeighting(Weighting):
             return False
         assert self.fixed_point_scale is not None
         fall = exp(-pending.step)
+        # Weights sum to one, and those of wrong rows to the error: the new sum needs no pass.
         scale = 1 / (pending.error + (1 - pending.error) * fall)
         factors = (fall * scale, scale)
         self.lowest += log(scale) - max(pending.step, 0.0)
-        most = factors[int(pending.error >= 0.5)]
+        most = factors[int(pending.error >= 0.5)]  # the factor of most of the weight
         self.fixed_point_scale = _nearby(self.fixed_point_scale * most)
 
         def multiply(chunk: "RowChunk") -> None:
@@ -152,7 +156,7 @@ class MultiplicativeWeighting(Weighting):
             multiply_weights(*factors, votes, chunk.y, weights)
 
         state.each(multiply)
-        if self.lowest <= LOWEST:
+        if self.lowest <= LOWEST:  # the bound is pessimistic: look at the weights themselves
             self.lowest = state.normalise()
         return bool(self.lowest > LOWEST)
 
@@ -160,3 +164,107 @@ class MultiplicativeWeighting(Weighting):
 def _nearby(scale: float) -> float:
     """A fixed-point scale, or the usual one if it has drifted too far."""
     return scale if 1 <= scale <= MIDDLE**2 else MIDDLE
+
+
+@kernel
+def _hide_own(values, y, hidden):
+    for i in range(len(y)):
+        values[np.uint64(i), np.uint64(y[i])] = hidden
+
+
+@kernel
+def _multiply_and_sum(factors, votes, values, y, colors, total, other):
+    """Multiply each row by the factors of its vote; sum it, and the labels of the other colour.
+
+    One sum per colour, chunk by chunk, keeps the loop free of choices.
+    """
+    sums = np.empty((2, CHUNK))
+    for start in range(0, len(y), CHUNK):
+        m = min(CHUNK, len(y) - start)
+        own_votes = votes[start : start + m]
+        for j in range(m):
+            sums[0, j] = 0.0
+            sums[1, j] = 0.0
+        for c in range(values.shape[1]):
+            column = values[start : start + m, c]
+            side = sums[colors[c]]
+            zero, one = factors[0, c], factors[1, c]
+            for j in range(m):
+                value = column[j] * (one if own_votes[j] else zero)
+                column[j] = value
+                side[j] += value
+        for j in range(m):
+            total[start + j] = sums[0, j] + sums[1, j]
+            other[start + j] = sums[1 - colors[y[start + j]], j]
+
+
+@kernel
+def _multiply_named(factors, votes, values):
+    for i in range(len(votes)):
+        vote = np.uint64(votes[i])
+        values[np.uint64(i), vote] *= factors[vote]
+
+
+@kernel
+def _add_own_votes(points, votes, y, own):
+    for i in range(len(y)):
+        own[i] += points[np.uint64(y[i])] * np.float64(votes[i] == y[i])
+
+
+@kernel
+def _add_own(table, votes, y, own):
+    for i in range(len(y)):
+        own[i] += table[np.uint64(votes[i]), np.uint64(y[i])]
+
+
+class ExpScoreCache:
+    """``values[i, l] = exp(S(l) - shift[i])``, and 0 for the row's own label, scored ``own[i]``.
+
+    A round multiplies each exponential by one of two factors, which is much faster than computing
+    it again. The product is deferred until the values are summed, which makes a pass over them
+    anyway. Before overflow or rounding errors can accumulate, the exponentials are recomputed from
+    the scores; a replayed run recomputes them in the same rounds.
+    """
+
+    def __init__(self, scores: np.ndarray, y: np.ndarray):
+        self.scores, self.y = scores, y
+        self.values = np.empty_like(scores)
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Recompute the exponentials, shifted by the largest score of a wrong label in each row."""
+        self.own = own_score(self.scores, self.y)
+        np.copyto(self.values, self.scores)
+        _hide_own(self.values, self.y, -np.inf)
+        self.shift = self.values.max(axis=1)
+        self.values -= self.shift[:, None]
+        np.exp(self.values, out=self.values)
+        self.drift, self.age, self._pending = 0.0, 0, False
+        self._votes = np.zeros(len(self.y), dtype=np.int32)
+        self._factors = np.ones((2, self.scores.shape[1]))
+
+    def update(self, code: np.ndarray, step: float, votes: np.ndarray) -> None:
+        """Update the exponentials for votes that have been added to the scores."""
+        self.age += 1
+        self.drift += abs(step) * float(np.abs(code).max())
+        multiplies = votes.ndim == 1 and (code.ndim == 1 or len(code) == 2)
+        # Votes that are vectors or have more than two answers change each value by its own factor.
+        if not multiplies or self.drift > RANGE or self.age > LIFE:
+            self.refresh()
+            return
+        if code.ndim == 1:  # one label per row: nothing to put off
+            _multiply_named(np.exp(step * code), votes, self.values)
+            _add_own_votes(step * code, votes, self.y, self.own)
+            return
+        if self._pending:  # a replay does not sum
+            self.sum_colors(np.zeros(code.shape[1], dtype=np.int8))
+        table = step * code
+        _add_own(table, votes, self.y, self.own)
+        self._factors, self._votes, self._pending = np.exp(table), votes, True
+
+    def sum_colors(self, colors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sum of each row, and of its labels of another colour than its own."""
+        total, other = np.empty(len(self.y)), np.empty(len(self.y))
+        _multiply_and_sum(self._factors, self._votes, self.values, self.y, colors, total, other)
+        self._factors, self._pending = np.ones_like(self._factors), False
+        return total, other

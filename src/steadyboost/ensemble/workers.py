@@ -6,10 +6,10 @@ machine, as here, an allreduce only calls the reduction.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import Any
 
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 
 
 def draw(numbers: list[int]) -> int | None:
@@ -21,13 +21,21 @@ def draw(numbers: list[int]) -> int | None:
 
 
 class Workers:
-    """A thread pool of ``n_jobs`` threads; with one thread, calls are made in place."""
+    """A thread pool of so many threads; with one thread, calls are made in place."""
 
     is_distributed = False  # whether the rows are on several machines
 
-    def __init__(self, n_jobs: int | None = None):
-        self.n_threads = effective_n_jobs(n_jobs)
+    def __init__(self, n_threads: int = 1):
+        self.n_threads = n_threads
         self._pool: ThreadPoolExecutor | None = None
+
+    @classmethod
+    def of_jobs(cls, n_jobs: int | None) -> "Workers":
+        """Workers for the parameter ``n_jobs``: at most a thread per processor.
+
+        More would only take memory, and an operating system refuses to start very many.
+        """
+        return cls(min(effective_n_jobs(n_jobs), cpu_count()))
 
     def __enter__(self) -> "Workers":
         if self.n_threads > 1:  # its threads start when they are first needed
@@ -71,8 +79,10 @@ class Workers:
                 numbers.clear()  # after an error no thread needs to begin another item
                 raise
 
-        others = [self._pool.submit(share) for _ in range(min(self.n_threads, len(items)) - 1)]
+        others: list[Future[None]] = []
         try:
+            for _ in range(min(self.n_threads, len(items)) - 1):
+                others.append(self._pool.submit(share))
             share()
         finally:
             numbers.clear()  # after an error, start no further items

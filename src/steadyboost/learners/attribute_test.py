@@ -6,13 +6,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.learners.tree_answer import TreeAnswer, answer_by
+from steadyboost.learners.tree import TreeAnswer, answer_by
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
 from steadyboost.trees.rules.attribute_test import grow_test
 
 
 def sums_of(question: Question, counts: np.ndarray | None) -> FixedPointSums:
-    """What a learner adds up for a question: weighted labels, or what naming each is worth."""
+    """The sums for a question: of weighted labels, or of edges."""
     if question.edges is not None:
         edges = question.edges
         return FixedPointSums.of_channels(edges if counts is None else edges * counts[:, None])
@@ -24,12 +24,12 @@ class AttributeTest(BaseEstimator):
     """One test of one attribute, the best of all: FindAttrTest.
 
     A categorical column is compared with one of its values, a numeric one with a threshold (a
-    cut of its bins); where the training rows have gaps, a missing value is a third answer. The
+    cut of its bins); where training rows have missing values, these are a third answer. The
     test minimises the weighted error, or in :class:`~steadyboost.AdaBoostM2Classifier` the
     pseudoloss, over all tests.
 
-    :class:`~steadyboost.Stump` differs: it splits categories in two sets, sends gaps to one of
-    the sides, and minimises an impurity.
+    :class:`~steadyboost.Stump` differs: it splits categories in two sets, sends missing values
+    to one of the sides, and minimises an impurity.
 
     References
     ----------
@@ -58,7 +58,7 @@ class AttributeTest(BaseEstimator):
         seed: int,
         threads: Threads,
     ) -> tuple[TreeAnswer, np.ndarray]:
-        """The best test and its votes; ``seed`` is of no use to it."""
+        """The best test and its votes; ``seed`` is not used."""
         assert data.binned is not None
         sums = sums_of(question, counts)
         tree = grow_test(data.binned, sums, threads.n_threads, threads.run)

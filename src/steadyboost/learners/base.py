@@ -1,4 +1,4 @@
-"""What a weak learner is asked and what it answers."""
+"""The interface of weak learners: the question of a round, and its answer."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Pieces(NamedTuple):
 
     @classmethod
     def one(cls, n: int) -> "Pieces":
-        """Rows that are the whole."""
+        """All rows, on one machine."""
         return cls([0], [0, n])
 
     @property
@@ -56,7 +56,7 @@ class Data:
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """All that a learner sees of the rows."""
+        """The arrays that a learner reads."""
         if self.binned is not None:
             return self.binned.arrays
         return (self.X.indptr, self.X.indices, self.X.data) if issparse(self.X) else (self.X,)
@@ -67,7 +67,7 @@ class Data:
         return Data(X, binned, self.n_values, self.pieces and self.pieces.take(rows))
 
     def once(self, make: Callable[["Data"], Made]) -> Made:
-        """``make(self)``, made on first use and kept for all rounds on these rows."""
+        """``make(self)``, computed on first use and kept for all rounds on these rows."""
         if make not in self._made:
             self._made[make] = make(self)
         return self._made[make]
@@ -78,10 +78,10 @@ class Question:
     """Each row's target in 0 .. n_answers - 1, and how much the row matters.
 
     ``code[a]`` is what answer a adds to each class's score; a 1-D code counts for the answered
-    class alone. ``total`` is that of the weights, where it is known; ``whole`` is what 2**60 stands
-    for in units that most weights follow since the last round, which had the same targets. ``info``
-    goes to the history of the round, ``extra`` to its stage, for whatever adds the answer to the
-    scores.
+    class alone. ``total`` is the sum of the weights, if it is known. ``fixed_point_scale`` is given
+    where the targets are those of the last round, and most weights changed by its factor: it is the
+    weight that 2**60 stands for in sums of integers. ``info`` goes to the history of the round,
+    ``extra`` to its stage, for whatever adds the answer to the scores.
 
     Where ``edges`` is given, ``edges[i, l]`` is what naming label l is worth in row i, and the last
     column is the row's mass. ``form`` says what may be named, and what a learner that can maximise
@@ -105,7 +105,7 @@ class Question:
     form: str = "set"
     absent: float = 0.0
     total: float | None = None
-    whole: float | None = None
+    fixed_point_scale: float | None = None
     extra: dict[str, Any] = field(default_factory=dict)
 
     def labels(self, votes: np.ndarray) -> np.ndarray:
@@ -181,3 +181,34 @@ class Learner(Protocol):
         ``counts`` is given where the round trains on a bootstrap: how often each row was drawn.
         """
         ...
+
+
+@dataclass(frozen=True)
+class Answers:
+    """One answer per question; None where a question was not asked any more."""
+
+    answers: tuple[Answer | None, ...]
+
+    def votes(self, data: Data) -> np.ndarray:
+        """(n, questions): a column per question, of zeros where there is no answer."""
+        return stacked([None if a is None else a.votes(data) for a in self.answers], len(data))
+
+    def importances(self, n_features: int) -> np.ndarray:
+        given = [a.importances(n_features) for a in self.answers if a is not None]
+        return np.mean(given, axis=0) if given else np.zeros(n_features)
+
+
+def single(answer: Answer) -> list[Answer]:
+    """The answers that one is made of, or the one itself."""
+    if isinstance(answer, Answers):
+        return [one for one in answer.answers if one is not None]
+    return [answer]
+
+
+def stacked(columns: list[np.ndarray | None], n: int) -> np.ndarray:
+    """Votes as columns."""
+    out = np.zeros((n, len(columns)), dtype=np.int32, order="F")
+    for p, votes in enumerate(columns):
+        if votes is not None:
+            out[:, p] = votes
+    return out

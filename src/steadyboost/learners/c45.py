@@ -10,10 +10,10 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.parameters import Interval
+from steadyboost.parameters import Interval, factor
 from steadyboost.preprocessing.sparse import compress, dense_blocks
-from steadyboost.trees.c45.fit import grow_c45, presort
-from steadyboost.trees.c45.sparse_cases import SparseCases
+from steadyboost.trees.c45.cases import SparseCases
+from steadyboost.trees.c45.fit import C45Options, grow_c45, presort
 from steadyboost.trees.c45.tree import C45Tree
 
 
@@ -51,11 +51,11 @@ class C45Answer:
 
     def votes(self, data: Data) -> np.ndarray:
         if self.by_share:
-            return np.asfortranarray(self._said(C45Tree.distribution, data))
-        return self._said(C45Tree.predict, data).astype(np.int32)
+            return np.asfortranarray(self._apply(C45Tree.distribution, data))
+        return self._apply(C45Tree.predict, data).astype(np.int32)
 
-    def _said(self, method: Callable[[C45Tree, Any], np.ndarray], data: Data) -> np.ndarray:
-        """What a method of the tree gives for each row."""
+    def _apply(self, method: Callable[[C45Tree, Any], np.ndarray], data: Data) -> np.ndarray:
+        """A method of the tree, applied to blocks of dense rows if the data are sparse."""
         if not issparse(data.X):
             return method(self.tree, data.once(by_column))
         lean, used = self.tree.lean()
@@ -68,7 +68,7 @@ class C45Answer:
         for node in np.flatnonzero(tree.attribute >= 0):
             first = tree.first_child[node]
             below = entropy[first : first + tree.n_branches[node]].sum()
-            # A test that pruning has raised may no longer gain.
+            # A test that pruning has moved up may no longer gain.
             out[tree.attribute[node]] += max(entropy[node] - below, 0.0)
         return out / out.sum() if out.sum() > 0 else out
 
@@ -127,7 +127,7 @@ class C45(BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "confidence": [Interval(Real, 0, 1, closed="right")],
-        "min_cases": [Interval(Real, 0, None, closed="neither")],
+        "min_cases": [factor()],
         "prune": ["boolean"],
         "subtree_raising": ["boolean"],
         "mdl_correction": ["boolean"],
@@ -159,16 +159,16 @@ class C45(BaseEstimator):
         seed: int,
         threads: Threads,
     ) -> tuple[C45Answer, np.ndarray]:
-        """Grow a tree; ``seed`` is of no use to it."""
+        """Grow a tree; ``seed`` is not used."""
         weights = question.weights if counts is None else counts
         tree = grow_c45(
             data.once(by_column),
             n_values_of(data),
             question.targets,
-            weights * (len(weights) / weights.sum()),
+            weights * (len(weights) / weights.sum()),  # C4.5 counts cases
             question.n_answers,
-            order=data.once(order_of),
-            **self.get_params(),
+            C45Options(**self.get_params()),
+            data.once(order_of),
         )
         answer = C45Answer(tree, by_share=question.edges is not None and question.form != "label")
         return answer, answer.votes(data)

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.learners.tree_answer import TreeAnswer, answer_by
+from steadyboost.learners.tree import TreeAnswer, answer_by
 from steadyboost.parameters import Interval
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
 from steadyboost.trees.rules.decision_rule import Evidence, grow_rule

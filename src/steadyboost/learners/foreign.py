@@ -46,7 +46,7 @@ class ForeignLearner:
                 f"{type(self.estimator).__name__} does not take sample_weight: each round trains "
                 "on a sample drawn by the weights instead (as resample=True does).",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=5,  # the user's call of fit
             )
 
     def answer(
@@ -64,7 +64,8 @@ class ForeignLearner:
         else:
             used, options = self._drawn(weights, counts, seed), {}
         only_one = question.edges is None and (y[used] == y[used][0]).all()
-        estimator = DummyClassifier() if only_one else self._fresh(seed)  # others may refuse
+        # Many classifiers raise an error if there is one class only.
+        estimator = DummyClassifier() if only_one else self._fresh(seed)
         estimator.fit(X[used], y[used], **options)
         by_probability = question.edges is not None and question.form != "label"
         answer = ForeignAnswer(estimator, question.n_answers if by_probability else None)

@@ -1,43 +1,132 @@
-"""Histogram trees and stumps."""
+"""Histogram trees and stumps as weak learners."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from steadyboost.learners.base import Data, Question, Threads
-from steadyboost.learners.pieces import sample, sum_all
-from steadyboost.learners.tree_answer import TreeAnswer, answer_by
+from steadyboost.learners.base import Data, Learner, Pieces, Question, Threads, sums_before
 from steadyboost.parameters import Interval, StrOptions
 from steadyboost.trees.data.binned import Binned
 from steadyboost.trees.growth.batched import grow_weighted_trees
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import Parallelism, grow_tree, sharding_pays
+from steadyboost.trees.growth.sharded import add_up
+from steadyboost.trees.growth.tree import GrownTree, Parallelism, grow_tree, sharding_pays
 from steadyboost.trees.histograms.root_cache import RootHistogramCache
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays
+from steadyboost.trees.histograms.row_statistics import (
+    FixedPointSums,
+    Run,
+    ScratchArrays,
+    one_by_one,
+    parts,
+    rounded,
+)
+from steadyboost.trees.prediction.apply import take
 
-FEW_ROWS = 0.5  # share of the rows below which the others are left out
-SAMPLE_ROWS = 512
-MANY_WORDS = 25_000  # of four bins each, above which a histogram of all is kept
-CELLS_PER_WORD = 1.0  # of that histogram, at the most
+TAKEN_ROWS = 65_536  # whose votes a thread looks up at a time: tasks must not be too short
+
+
+@dataclass(frozen=True)
+class TreeAnswer:
+    """A grown tree and the vote of each node: its heaviest class, or the node itself."""
+
+    tree: GrownTree
+    label: np.ndarray
+
+    def votes(self, data: Data) -> np.ndarray:
+        assert data.binned is not None
+        return self.votes_of_leaves(data.binned.leaves(self.tree))
+
+    def votes_of_leaves(self, leaves: np.ndarray, run: Run = one_by_one) -> np.ndarray:
+        out = np.empty(len(leaves), dtype=np.int32)
+        blocks = parts(len(leaves), max(1, len(leaves) // TAKEN_ROWS))
+        run(lambda at: take(self.label, leaves[at], out[at]), blocks)
+        return out
+
+    def importances(self, n_features: int) -> np.ndarray:
+        sums = np.bincount(self.tree.feature, weights=self.tree.gain, minlength=n_features)
+        return sums / sums.sum() if sums.sum() > 0 else sums
+
+
+@dataclass(frozen=True)
+class LeafAnswer(TreeAnswer):
+    """A grown tree whose votes are its nodes, for boosters that add the values of leaves."""
+
+    @classmethod
+    def of(cls, tree: GrownTree) -> "LeafAnswer":
+        return cls(tree, np.arange(len(tree.feature), dtype=np.int32))
+
+
+def directions(sums: np.ndarray) -> np.ndarray:
+    """Rows scaled to length one; those of zeros stay."""
+    lengths = np.linalg.norm(sums, axis=1, keepdims=True)
+    return sums / np.where(lengths > 0, lengths, 1)
+
+
+def answer_by(tree: GrownTree, question: Question) -> TreeAnswer:
+    """A tree as the answer to a question; sets and vectors, where asked for, go to its code."""
+    if question.edges is None:
+        return TreeAnswer(tree, tree.label.astype(np.int32))
+    worth = tree.value[:, :-1]
+    if question.form == "label":
+        return TreeAnswer(tree, worth.argmax(axis=1).astype(np.int32))
+    if question.form == "set":
+        question.code = np.where(worth > 0, 1.0, question.absent)
+    else:
+        question.code = directions(worth) * question.code
+    return TreeAnswer(tree, np.arange(len(tree.feature), dtype=np.int32))
+
+
+def sum_all(
+    data: Data, masses: np.ndarray, rows: np.ndarray | None, threads: Threads
+) -> float | None:
+    """The total over the rows (None: all) of all machines; None if there is only one."""
+    if data.pieces is None:
+        return None
+    used = masses if rows is None else masses[rows]
+    pieces = data.pieces if rows is None else data.pieces.take(rows)
+    sums = [float(used[start:stop].sum()) for _, start, stop in pieces.spans]
+    return float(rounded(threads.allreduce(sums, add_up, pieces.numbers)))
+
+
+def sample(
+    share: float, rows: np.ndarray, data: Data, rng: np.random.Generator, threads: Threads
+) -> np.ndarray:
+    """A share of the rows of all machines, drawn without replacement; those of this machine."""
+    spans = (Pieces.one(len(rows)) if data.pieces is None else data.pieces.take(rows)).spans
+    sizes, numbers = [stop - start for _, start, stop in spans], [k for k, _, _ in spans]
+    starts, n_all = sums_before(threads, sizes, numbers)
+    n_drawn = max(1, round(share * n_all))
+    drawn = np.sort(rng.choice(n_all, n_drawn, replace=False, shuffle=False))
+    kept = [
+        rows[first + drawn[slice(*np.searchsorted(drawn, [begin, begin + n]))] - begin]
+        for (_, first, _), begin, n in zip(spans, starts, sizes, strict=True)
+    ]
+    return np.concatenate(kept)
+
+
+FEW_ROWS = 0.5  # share of rows with positive weight, up to which the others are left out
+SAMPLE_ROWS = 512  # rows from which that share is estimated
+MANY_WORDS = 25_000  # of four bins each, from which on the root's histogram is kept
+CELLS_PER_WORD = 1.0  # of that histogram, at the most: it must not be larger than the data
 CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
 
 
 def make_scratch(data: Data) -> ScratchArrays:
-    """Kept with the rows from round to round: they are asked about one tree at a time."""
+    """Scratch arrays, kept with the rows from round to round."""
     return ScratchArrays()
 
 
 def make_root(data: Data) -> RootHistogramCache:
-    """Kept from round to round as well."""
+    """The cache of the root's histogram, kept with the rows as well."""
     assert data.binned is not None
     return RootHistogramCache(data.binned)
 
 
 def parallelism(data: Data, threads: Threads) -> Parallelism:
-    """The threads to grow a tree on: one where data are small, and how machines come together."""
+    """The threads to grow a tree on (one, if data are small), and the allreduce of machines."""
     assert data.binned is not None
     if data.pieces is not None:
         return Parallelism(threads.n_threads, threads.run, threads.allreduce)
@@ -46,10 +135,11 @@ def parallelism(data: Data, threads: Threads) -> Parallelism:
     return Parallelism(threads.n_threads, threads.run)
 
 
-def weighing(weights: np.ndarray) -> np.ndarray | None:
-    """The rows that weigh anything where these are few enough to be told apart; None for all.
+def positive_weight_rows(weights: np.ndarray) -> np.ndarray | None:
+    """The rows of positive weight if these seem to be few; None for all rows.
 
-    Rows of weight zero do not change a tree, they only take time: a sample of them will do.
+    Rows of weight zero do not change a tree, they only take time: whether they are many is
+    estimated from a sample.
     """
     some = weights[:: -(-len(weights) // SAMPLE_ROWS) or 1]
     if np.count_nonzero(some) > FEW_ROWS * len(some):
@@ -88,7 +178,7 @@ class Tree(BaseEstimator):
     """
 
     uses_bins = True
-    spreads = True  # whether rows may be spread over machines
+    spreads = True  # whether distributed rows stay where they are
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
@@ -141,22 +231,24 @@ class Tree(BaseEstimator):
         seed: int,
         threads: Threads,
     ) -> tuple[TreeAnswer, np.ndarray]:
-        """Grow a tree; its votes come from the training partition, without a second pass."""
+        """Grow a tree; votes are those of the leaves to which growth has assigned the rows."""
         assert data.binned is not None
         weights = question.weights if counts is None else counts.astype(float)
         rows, features = self._draw(data, counts, seed, threads)
         drawn = rows is not None
-        if rows is None and question.whole is None:
-            rows = weighing(weights)
+        # With a given scale the root's histogram is kept, which needs all rows.
+        if rows is None and question.fixed_point_scale is None:
+            rows = positive_weight_rows(weights)
         params, scratch = self.params(), data.once(make_scratch)
         parallel = parallelism(data, threads)
         if question.edges is None:
             labelled = question.targets, weights, question.n_answers
-            total, whole = question.total, question.whole
+            total, scale = question.total, question.fixed_point_scale
+            # The question's total and scale are those of all rows, not of drawn ones.
             if total is None or drawn:
-                total, whole = sum_all(data, weights, rows, threads), None
-            options: Any = {"total": total, "whole": whole, "scratch": scratch}
-            if whole is not None and self._keeps_root(data, question.n_answers, rows, features):
+                total, scale = sum_all(data, weights, rows, threads), None
+            options: Any = {"total": total, "fixed_point_scale": scale, "scratch": scratch}
+            if scale is not None and self._keeps_root(data, question.n_answers, rows, features):
                 options |= {"n_threads": parallel.n_threads, "run": parallel.run}
                 sums = data.once(make_root).set(*labelled, **options)
             else:
@@ -189,7 +281,7 @@ class Tree(BaseEstimator):
 
     @property
     def draws(self) -> bool:
-        """Whether chance has a part in it."""
+        """Whether rows or features are drawn at random."""
         return self.max_samples is not None or self.max_features is not None
 
     def answer_each(
@@ -274,3 +366,8 @@ class Stump(Tree):
             max_features=max_features,
             max_samples=max_samples,
         )
+
+
+def answers_at_once(learner: Learner) -> TypeGuard[Tree]:
+    """Whether a learner's ``answer_each`` stands for its ``answer``."""
+    return isinstance(learner, Tree) and type(learner).answer is Tree.answer and not learner.draws

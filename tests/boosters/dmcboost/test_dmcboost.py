@@ -10,7 +10,7 @@ from reference.tree_cases import columns_of
 from sklearn.exceptions import ConvergenceWarning
 
 from steadyboost import DMCBoostClassifier, Tree
-from steadyboost.boosters.dmcboost.tuning import bottom_mass
+from steadyboost.boosters.dmcboost.phases import bottom_mass
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.workers import Workers
 from steadyboost.linesearch import bottom_margin

@@ -9,8 +9,8 @@ from reference.tree_cases import unpack
 from sklearn.datasets import load_digits, load_wine
 
 from steadyboost import DMCBoostClassifier
-from steadyboost.boosters.dmcboost import margin_scorer
-from steadyboost.boosters.dmcboost.margin_scorer import MarginSplitScorer
+from steadyboost.boosters.dmcboost import margin_splits
+from steadyboost.boosters.dmcboost.margin_splits import MarginSplitScorer
 from steadyboost.lab.datasets import load
 
 SEARCHED = 128  # cuts with their labels that are searched at each step, as of 1024 rows
@@ -40,7 +40,7 @@ def check_nodes(X, y, monkeypatch, every, n_estimators, **params):
                 votes[other.rows] = other.label
             bins, bottom = unpack(scorer.sample.binned), round(scorer.all.mass)
             best = best_split(scores, y_of, votes, leaf.rows, bins, bottom, scorer.all.scale)
-            found.append((-split.key[0] / margin_scorer.MARGIN_DIGITS, best))
+            found.append((-split.key[0] / margin_splits.MARGIN_DIGITS, best))
         return split
 
     monkeypatch.setattr(MarginSplitScorer, "search", watched)
@@ -58,7 +58,7 @@ def digits(n):
 @pytest.mark.parametrize("depth", [1, 3])
 def test_the_split_of_wine_is_the_best_of_all(depth, monkeypatch):
     X, y = load_wine(return_X_y=True)
-    monkeypatch.setattr(margin_scorer, "EXACT_WORK", SEARCHED * len(y))
+    monkeypatch.setattr(margin_splits, "EXACT_WORK", SEARCHED * len(y))
     X = np.column_stack([np.digitize(c, np.quantile(c, [0.2, 0.4, 0.6, 0.8])) for c in X[:, :6].T])
     chosen, best = check_nodes(X, y, monkeypatch, 8, 30, max_depth=depth).T
     assert len(chosen) >= 2
@@ -68,7 +68,7 @@ def test_the_split_of_wine_is_the_best_of_all(depth, monkeypatch):
 @pytest.mark.filterwarnings("ignore")
 def test_the_split_of_digits_is_the_best_of_all(monkeypatch):
     X, y = digits(150)
-    monkeypatch.setattr(margin_scorer, "EXACT_WORK", SEARCHED * len(y))
+    monkeypatch.setattr(margin_splits, "EXACT_WORK", SEARCHED * len(y))
     chosen, best = check_nodes(X, y, monkeypatch, 9, 30, max_depth=2).T
     assert len(chosen) >= 2
     np.testing.assert_allclose(chosen, best, atol=1e-6)
@@ -79,7 +79,7 @@ def test_the_split_of_digits_is_the_best_of_all(monkeypatch):
 @pytest.mark.parametrize("name", ["car", "nursery", "vehicle"])
 def test_the_split_of_other_data_is_the_best_of_all(name, monkeypatch):
     X, y = some_of(name, 300)
-    monkeypatch.setattr(margin_scorer, "EXACT_WORK", SEARCHED * len(y))
+    monkeypatch.setattr(margin_splits, "EXACT_WORK", SEARCHED * len(y))
     X = X if name != "vehicle" else X[:, :4] // 128
     chosen, best = check_nodes(X, y, monkeypatch, 20, 40, max_depth=3).T
     assert len(chosen) >= 2

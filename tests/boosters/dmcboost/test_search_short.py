@@ -6,14 +6,13 @@ from reference import tree as trees
 from reference.tree_cases import pack
 from sklearn.datasets import load_digits
 
-from steadyboost.boosters.dmcboost import error_scorer, margin_scorer
-from steadyboost.boosters.dmcboost.error_scorer import ErrorSplitScorer
-from steadyboost.boosters.dmcboost.linesearch import choose_interval, error_curve
-from steadyboost.boosters.dmcboost.margin_scorer import MarginSplitScorer
-from steadyboost.boosters.dmcboost.margin_search import margin_lines
+from steadyboost.boosters.dmcboost import error_splits, margin_splits
+from steadyboost.boosters.dmcboost.error_line_search import choose_interval, error_curve
+from steadyboost.boosters.dmcboost.error_splits import ErrorSplitScorer
+from steadyboost.boosters.dmcboost.margin_line_search import find_step, margin_lines
+from steadyboost.boosters.dmcboost.margin_splits import MarginSplitScorer
 from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
 from steadyboost.boosters.dmcboost.search_tree import search_tree
-from steadyboost.boosters.dmcboost.step_search import find_step
 
 ROUNDS, PIXELS = 8, (10, 21, 33, 42, 60)
 
@@ -42,7 +41,7 @@ def digits():
 
 def least_error(sample, margin_state, scale, votes):
     """Rows that are wrong after the best step, exactly, and the step."""
-    own = margin_state.scores, sample.y, margin_state.arrays, votes, sample.whole, scale
+    own = margin_state.scores, sample.y, margin_state.arrays, votes, sample.integer_weights, scale
     low, high, right = error_curve(*own)
     return len(votes) - right.max(), choose_interval(right, low, high, False)[2]
 
@@ -60,8 +59,8 @@ def largest_margin(sample, margin_state, scale, votes):
 def test_errors_at_256_steps_choose_as_well_as_all(digits, round_, monkeypatch):
     sample, states = digits
     found = []
-    for limit in (error_scorer.EXACT_WORK, 0):
-        monkeypatch.setattr(error_scorer, "EXACT_WORK", limit)
+    for limit in (error_splits.EXACT_WORK, 0):
+        monkeypatch.setattr(error_splits, "EXACT_WORK", limit)
         scorer = ErrorSplitScorer(sample, *states[round_])
         votes = search_tree(sample, scorer, 1, None)[2]
         found.append(least_error(sample, *states[round_], votes)[0])
@@ -74,7 +73,7 @@ def test_the_searched_cuts_have_the_best_of_all(digits, monkeypatch):
     sample, states = digits
     n, found = len(sample.y), []
     for limit in (10**12, 128 * n):
-        monkeypatch.setattr(margin_scorer, "EXACT_WORK", limit)
+        monkeypatch.setattr(margin_splits, "EXACT_WORK", limit)
         scorers = [MarginSplitScorer(sample, *state, 0.3 * n, 1e-6) for state in states[2:]]
         votes = [search_tree(sample, scorer, 1, None)[2] for scorer in scorers]
         own = zip(states[2:], votes, strict=True)

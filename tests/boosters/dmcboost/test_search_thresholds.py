@@ -6,20 +6,26 @@ from reference.tree_cases import pack, random_columns
 from sklearn.datasets import load_digits
 
 from steadyboost import DMCBoostClassifier
-from steadyboost.boosters.dmcboost import curve_search, error_scorer, margin_scorer, step_search
+from steadyboost.boosters.dmcboost import (
+    error_line_search,
+    error_splits,
+    margin_line_search,
+    margin_splits,
+)
 from steadyboost.boosters.dmcboost import margin_state as margin_state_module
-from steadyboost.boosters.dmcboost.breakpoints import BLOCK, exponential_losses
-from steadyboost.boosters.dmcboost.curve_search import best_of_curve
-from steadyboost.boosters.dmcboost.error_scorer import ErrorSplitScorer
-from steadyboost.boosters.dmcboost.error_sums import CHUNK
-from steadyboost.boosters.dmcboost.linesearch import error_curve, merging_width
-from steadyboost.boosters.dmcboost.margin_scan import sum_shortfalls
-from steadyboost.boosters.dmcboost.margin_scorer import MarginSplitScorer
-from steadyboost.boosters.dmcboost.margin_search import margin_lines
+from steadyboost.boosters.dmcboost.error_line_search import (
+    BLOCK,
+    best_of_curve,
+    error_curve,
+    exponential_losses,
+    merging_width,
+)
+from steadyboost.boosters.dmcboost.error_splits import CHUNK, ErrorSplitScorer
+from steadyboost.boosters.dmcboost.margin_line_search import find_step, margin_lines
+from steadyboost.boosters.dmcboost.margin_splits import MarginSplitScorer, sum_shortfalls
 from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample, bottom_shares
 from steadyboost.boosters.dmcboost.search_tree import search_tree
-from steadyboost.boosters.dmcboost.step_search import find_step
-from steadyboost.trees.histograms.row_statistics import STRETCH, one_by_one, parts
+from steadyboost.trees.histograms.row_statistics import SUM_ROWS, one_by_one, parts
 
 
 def case(n, k=3, seed=0, digits=12):
@@ -77,8 +83,8 @@ def test_the_best_step_of_many_rows_is_that_of_all(digits, guess, monkeypatch):
         problem = 0.3 * sample.weights.sum(), 3.0, 3.0, 1e-7
         sought = lambda at, own=lines: tuple(line[at] for line in own), sample.weights, problem
         begin, end, margin, threshold = find_step(*sought, guess)
-        monkeypatch.setattr(step_search, "STRETCH", 64)
-        monkeypatch.setattr(step_search, "SOME", 50)
+        monkeypatch.setattr(margin_line_search, "STRETCH", 64)
+        monkeypatch.setattr(margin_line_search, "SOME", 50)
         found = find_step(*sought, guess)
         monkeypatch.undo()
         assert found[2] == pytest.approx(margin, abs=1e-9)
@@ -87,18 +93,18 @@ def test_the_best_step_of_many_rows_is_that_of_all(digits, guess, monkeypatch):
 
 
 @pytest.mark.parametrize("some", [1, 2, 30, 10**6])
-def test_drawers_may_be_placed_by_any_number_of_breakpoints(some, monkeypatch):
-    monkeypatch.setattr(curve_search, "MANY", 0)
-    monkeypatch.setattr(curve_search, "SOME", some)
+def test_buckets_may_be_placed_by_any_number_of_breakpoints(some, monkeypatch):
+    monkeypatch.setattr(error_line_search, "MANY", 0)
+    monkeypatch.setattr(error_line_search, "SOME", some)
     sample, margin_state = case(500)
-    votes, whole = votes_for(sample), sample.whole
+    votes, whole = votes_for(sample), sample.integer_weights
     expected = error_curve(margin_state.scores, sample.y, margin_state.arrays, votes, whole, 1.0)[2]
     rows = margin_state.scores, sample.y, *margin_state.arrays, votes, whole
     found = best_of_curve(rows, merging_width(1.0), one_by_one, parts(500, 1))[2]
     assert (found.max(), found[0], found[-1]) == (expected.max(), expected[0], expected[-1])
 
 
-@pytest.mark.parametrize("n", [10, STRETCH + 1])
+@pytest.mark.parametrize("n", [10, SUM_ROWS + 1])
 def test_shares_of_the_bottom_are_those_below_its_edge(n):
     rng = np.random.default_rng(n)
     margins, weights = np.round(rng.normal(size=n), 2), rng.random(n)
@@ -120,7 +126,7 @@ def pieces_of(n):
 
 
 def test_sums_of_the_error_are_those_of_parts(long, monkeypatch):
-    monkeypatch.setattr(error_scorer, "EXACT_WORK", 0)
+    monkeypatch.setattr(error_splits, "EXACT_WORK", 0)
     sample, margin_state = long
     scorer = ErrorSplitScorer(sample, margin_state, 1.0)
     rows, features = np.arange(len(sample.y), dtype=np.int32), scorer.groups[0]
@@ -132,7 +138,11 @@ def test_sums_of_the_error_are_those_of_parts(long, monkeypatch):
 
 def test_sums_of_shortfalls_are_those_of_parts(long):
     sample, margin_state = long
-    of = (margin_state.scores, sample.y, margin_state.arrays), sample.weights, sample.whole
+    of = (
+        (margin_state.scores, sample.y, margin_state.arrays),
+        sample.weights,
+        sample.integer_weights,
+    )
     read, rows = sample.columns(np.arange(4)), np.arange(len(sample.y), dtype=np.int32)
     whole = sum_shortfalls(read, *of, rows, (0.3, 0.8))
     found = [sum_shortfalls(read, *of, some, (0.3, 0.8)) for some in pieces_of(len(rows))]
@@ -177,8 +187,8 @@ def tree_of(scorer, sample, depth=3):
 def test_sums_of_nodes_may_be_kept_or_made_anew(digits, monkeypatch):
     sample, margin_state, scale = digits
     found = []
-    for cells in (error_scorer.KEPT_CELLS, 0):
-        monkeypatch.setattr(error_scorer, "KEPT_CELLS", cells)
+    for cells in (error_splits.KEPT_CELLS, 0):
+        monkeypatch.setattr(error_splits, "KEPT_CELLS", cells)
         scorer = ErrorSplitScorer(sample, margin_state, scale)
         assert scorer._fits() == (cells > 0)
         found.append(tree_of(scorer, sample))
@@ -187,7 +197,14 @@ def test_sums_of_nodes_may_be_kept_or_made_anew(digits, monkeypatch):
 
 def right_after(sample, margin_state, scale, votes):
     """Rows that are right after the best step."""
-    own = margin_state.scores, sample.y, margin_state.arrays, np.array(votes), sample.whole, scale
+    own = (
+        margin_state.scores,
+        sample.y,
+        margin_state.arrays,
+        np.array(votes),
+        sample.integer_weights,
+        scale,
+    )
     return error_curve(*own)[2].max()
 
 
@@ -195,7 +212,7 @@ def right_after(sample, margin_state, scale, votes):
 def test_breakpoints_of_some_rows_choose_nearly_as_well_as_all(points, digits, monkeypatch):
     sample, margin_state, scale = digits
     exact = tree_of(ErrorSplitScorer(sample, margin_state, scale), sample)
-    monkeypatch.setattr(error_scorer, "EXACT_POINTS", points)
+    monkeypatch.setattr(error_splits, "EXACT_POINTS", points)
     scorer = ErrorSplitScorer(sample, margin_state, scale)
     assert scorer.n_intervals <= 258
     some = tree_of(scorer, sample)
@@ -224,7 +241,7 @@ def test_margins_of_some_rows_choose_nearly_as_well_as_all(limits, digits, monke
     before = margin_after(sample, margin_state, scale, np.zeros(len(sample.y), dtype=int) - 1)
     exact = margin_after(*digits, tree_of(margin_judge_of(digits), sample, 2)[-1])
     for name, value in limits.items():
-        monkeypatch.setattr(margin_scorer, name, value)
+        monkeypatch.setattr(margin_splits, name, value)
     scorer = margin_judge_of(digits)
     assert (scorer.stride_bits > 0) == ("MANY" in limits)
     some = margin_after(*digits, tree_of(scorer, sample, 2)[-1])
@@ -232,8 +249,8 @@ def test_margins_of_some_rows_choose_nearly_as_well_as_all(limits, digits, monke
 
 
 def test_a_few_cuts_are_compared_on_stretches_of_any_length(digits, monkeypatch):
-    monkeypatch.setattr(margin_scorer, "MANY", 1000)
-    monkeypatch.setattr(margin_scorer, "SOME", 400)
+    monkeypatch.setattr(margin_splits, "MANY", 1000)
+    monkeypatch.setattr(margin_splits, "SOME", 400)
     whole = tree_of(margin_judge_of(digits), digits[0], 2)
-    monkeypatch.setattr(margin_scorer, "STRETCH", 50)
+    monkeypatch.setattr(margin_splits, "STRETCH", 50)
     assert tree_of(margin_judge_of(digits), digits[0], 2) == whole

@@ -7,12 +7,11 @@ from reference import linesearch as searches
 from reference import tree as trees
 from reference.tree_cases import pack
 
-from steadyboost.boosters.dmcboost import error_scorer
+from steadyboost.boosters.dmcboost import error_splits
 from steadyboost.boosters.dmcboost import margin_state as margin_state_module
-from steadyboost.boosters.dmcboost.error_scorer import ErrorSplitScorer
-from steadyboost.boosters.dmcboost.linesearch import whole_weights
-from steadyboost.boosters.dmcboost.margin_scorer import MarginSplitScorer
-from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
+from steadyboost.boosters.dmcboost.error_splits import ErrorSplitScorer
+from steadyboost.boosters.dmcboost.margin_splits import MarginSplitScorer
+from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample, as_integer_weights
 from steadyboost.boosters.dmcboost.search_tree import search_tree
 
 LIMITS = {"depth first": (2, None), "best first": (3, 4), "stump": (1, None)}
@@ -32,7 +31,7 @@ def case(seed, weighted=False):
     y = ((bins[0] + bins[1] + rng.integers(0, 2, n)) % k).astype(np.int32)
     weights = rng.choice([1.0, 2.0, 3.0], n) if weighted else np.ones(n)
     state = twin.State(columns, y.tolist(), weights.tolist(), k, [[0.0] * k for _ in y])
-    whole = whole_weights(weights if weighted else None, n)
+    whole = as_integer_weights(weights if weighted else None, n)
     return state, SearchSample(pack(columns), y, k, weights, whole)
 
 
@@ -64,7 +63,7 @@ def nodes_of_twin(nodes):
 @pytest.mark.parametrize("few", [0, 2, np.inf], ids=["by bins", "either", "by rows"])
 @pytest.mark.parametrize("seed", range(8))
 def test_trees_of_the_error_are_the_twins(seed, few, limits, monkeypatch):
-    monkeypatch.setattr(error_scorer, "FEW", few)
+    monkeypatch.setattr(error_splits, "FEW", few)
     state, sample = case(seed, weighted=seed % 3 == 0)
     for _ in range(3):
         tree, labels, votes = search_tree(
@@ -109,8 +108,8 @@ def test_intervals_that_stand_for_many_lose_little(seed, monkeypatch):
     for _ in range(3):
         boost_once(state, (2, None))
     exact = ErrorSplitScorer(sample, *margin_state(state, sample))
-    monkeypatch.setattr(error_scorer, "EXACT_WORK", 0)
-    monkeypatch.setattr(error_scorer, "INTERVALS", 6)
+    monkeypatch.setattr(error_splits, "EXACT_WORK", 0)
+    monkeypatch.setattr(error_splits, "INTERVALS", 6)
     thin = ErrorSplitScorer(sample, *margin_state(state, sample))
     assert len(thin.ends[0]) <= 8
     assert 0.0 in np.concatenate(thin.ends)

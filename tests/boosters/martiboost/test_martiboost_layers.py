@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 from common import assert_same_model, assert_usable, make, problem
-from model_files import edited
+from model_files import edited, pack, unpack
 from sklearn.exceptions import ConvergenceWarning
 
 from steadyboost import MartiBoostClassifier, ModelFileError, Stump, Tree, load
@@ -210,7 +210,7 @@ def test_other_files_are_refused(change, tmp_path):
     path = tmp_path / "model.sb"
     make(MartiBoostClassifier, n_layers=3).fit(X, y).save(path)
     path.write_bytes(edited(path.read_bytes(), change))
-    with pytest.raises(ModelFileError, match="is not a sound model file"):
+    with pytest.raises(ModelFileError, match="is not a SteadyBoost model file"):
         load(path)
 
 
@@ -218,8 +218,25 @@ def test_other_files_are_refused(change, tmp_path):
 @pytest.mark.parametrize("name", ["routes", "mass"])
 def test_routes_and_mass_must_be_probabilities(name, value, tmp_path):
     X, y = make_mixed()
+    path = tmp_path / "model.sb"
     model = make(MartiBoostClassifier, n_layers=3).fit(X, y)
+    model.save(path)
+    members = unpack(path.read_bytes())
+    column = f"extra.{name}.float64.npy"
+    last = np.array(value, dtype="<f8").tobytes()
+    path.write_bytes(pack({**members, column: members[column][: -len(last)] + last}))
+    with pytest.raises(ModelFileError, match=f"{name} is not from 0 to 1"):
+        load(path)
     model.stages_[1].extra[name].flat[0] = value
-    model.save(tmp_path / "model.sb")
-    with pytest.raises(ModelFileError, match=f"{name} must be probabilities"):
-        load(tmp_path / "model.sb")
+    with pytest.raises(ModelFileError, match=f"{name} is not from 0 to 1"):
+        model.save(tmp_path / "damaged.sb")
+    assert not (tmp_path / "damaged.sb").exists()
+
+
+@pytest.mark.parametrize("name", ["routes", "mass"])
+def test_every_node_has_routes_and_mass(name, tmp_path):
+    X, y = make_mixed()
+    model = make(MartiBoostClassifier, n_layers=3).fit(X, y)
+    model.stages_[1].extra[name] = model.stages_[1].extra[name][:-1]
+    with pytest.raises(ModelFileError, match="an entry per part"):
+        model.save(tmp_path / "model.sb")

@@ -52,7 +52,7 @@ def risk_of(scores, table):
     n, k = scores.shape
     rows = TrainingState(Data(np.zeros((n, 1))), np.zeros(n, dtype=np.int32), k, None, Workers(1))
     rows.blocks[0].scores[:] = scores
-    return SoftRisk(rows, table, np.arange(n, dtype=np.int32))
+    return SoftRisk(rows, rows.sample_weight, table, np.arange(n, dtype=np.int32))
 
 
 # The twin
@@ -61,13 +61,22 @@ def risk_of(scores, table):
 @pytest.mark.parametrize("n_samples", ["all", 1.0, 50], ids=str)
 @pytest.mark.parametrize("step", ["sampled", "theory", 0.3], ids=str)
 @pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
-@pytest.mark.parametrize("costs", [None, random_costs(3)], ids=["errors", "costs"])
-def test_it_agrees_with_its_twin(n_samples, step, weights, costs):
+@pytest.mark.parametrize(
+    ("costs", "how"),
+    [(None, "stake"), (random_costs(3), "uniform"), (7 * random_costs(3), "stake")],
+    ids=["errors", "costs", "stakes"],
+)
+def test_it_agrees_with_its_twin(n_samples, step, weights, costs, how):
+    """With stakes: the algorithm as printed, of rows weighted by them, with costs from 0 to 1."""
     learner = Recording(max_depth=2)
-    model = SoftmaxBoostClassifier(
-        learner, n_samples=n_samples, step=step, cost_matrix=costs, learning_rate=0.5, **ROUNDS
-    ).fit(X, y, sample_weight=weights)
+    params = {"n_samples": n_samples, "step": step, "cost_matrix": costs, "row_sampling": how}
+    model = SoftmaxBoostClassifier(learner, learning_rate=0.5, **params, **ROUNDS)
+    model.fit(X, y, sample_weight=weights)
     by_row = (1 - np.eye(3) if costs is None else costs)[y]
+    if costs is not None and how == "stake":
+        stakes = np.ptp(by_row, axis=1)
+        by_row = (by_row - by_row.min(axis=1, keepdims=True)) / stakes[:, None]
+        weights = stakes if weights is None else weights * stakes
     draw = {} if n_samples == "all" else {"chance": chance, "n_draws": int(n_samples * 80)}
     if n_samples == 50:
         draw["n_draws"] = 50
@@ -83,13 +92,24 @@ def test_it_agrees_with_its_twin(n_samples, step, weights, costs):
 @pytest.mark.parametrize("with_costs", [False, True])
 def test_sets_of_labels_agree_with_their_twin(n_samples, with_costs):
     X, Y = make_multilabel_classification(60, n_classes=4, random_state=0)
-    costs = np.random.default_rng(0).random(Y.shape) + 0.1 if with_costs else None
-    model = SoftmaxBoostClassifier(Tree(2), n_samples=n_samples, **ROUNDS).fit(X, Y, costs=costs)
+    costs = np.random.default_rng(0).uniform(0.1, 1, Y.shape) if with_costs else None
+    model = SoftmaxBoostClassifier(Tree(2), n_samples=n_samples, row_sampling="uniform", **ROUNDS)
+    model.fit(X, Y, costs=costs)
     draw = {} if n_samples == "all" else {"chance": chance, "n_draws": len(X)}
     by_row, shares = (np.ones(Y.shape) if costs is None else costs), np.full(len(X), 1 / len(X))
     trace = twin.sets_of_labels(answers(model, X), Y, by_row, shares, **draw)
     np.testing.assert_allclose(model.estimator_weights_, trace.steps, rtol=1e-10)
     np.testing.assert_allclose(staged(model, X), trace.scores, rtol=1e-10, atol=1e-14)
+
+
+def test_a_label_with_stakes_is_two_classes_with_weights():
+    X, Y = make_multilabel_classification(60, n_classes=3, random_state=0)
+    costs = np.random.default_rng(0).uniform(0, 20, Y.shape)
+    model = SoftmaxBoostClassifier(Tree(2), n_samples="all", **ROUNDS)
+    together = model.fit(X, Y, costs=costs).predict_proba(X)
+    for label in range(3):
+        alone = model.fit(X, Y[:, label], sample_weight=costs[:, label])
+        np.testing.assert_allclose(together[:, label], alone.predict_proba(X)[:, 1], rtol=1e-9)
 
 
 # The gradient
@@ -137,14 +157,19 @@ def test_scores_of_any_size_are_safe():
 
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
-def test_the_risk_falls_in_each_round_as_proved(k, alpha):
+@pytest.mark.parametrize("how", ["stake", "uniform"])
+def test_the_risk_falls_in_each_round_as_proved(k, alpha, how):
     """R_{t-1} - R_t >= alpha (1 - alpha L / 2) <gradient, h>^2 / K, with L = 1/2."""
     X, y = problem(n=150, k=k)
-    model = SoftmaxBoostClassifier(
-        Tree(2), cost_matrix=random_costs(k), n_samples="all", step="theory", learning_rate=alpha
-    )
-    model.set_params(n_estimators=15).fit(X, y)
-    by_row, shares = random_costs(k)[y], np.full(150, 1 / 150)
+    options = {"n_samples": "all", "step": "theory", "learning_rate": alpha, "n_estimators": 15}
+    costs = random_costs(k)
+    model = SoftmaxBoostClassifier(Tree(2), cost_matrix=costs, row_sampling=how, **options)
+    model.fit(X, y)
+    by_row, shares = costs[y], np.full(150, 1 / 150)
+    if how == "stake":
+        stakes = np.ptp(by_row, axis=1)
+        by_row = (by_row - by_row.min(axis=1, keepdims=True)) / stakes[:, None]
+        shares = stakes / stakes.sum()
     scores = [np.zeros((150, k)), *staged(model, X)]
     risks = [twin.risk(psi, by_row, shares) for psi in scores]
     for t, trees in enumerate(answers(model, X)):
@@ -207,7 +232,8 @@ def test_a_round_in_which_nothing_is_at_stake_changes_nothing():
     """Costs that differ in a fifth of the rows: the others have no gradient."""
     costs = np.zeros((len(y), 3))
     costs[::5, 1] = 1.0
-    model = SoftmaxBoostClassifier(n_samples=3, n_estimators=30, random_state=0)
+    options = {"n_samples": 3, "row_sampling": "uniform"}  # by stake they would not be drawn
+    model = SoftmaxBoostClassifier(n_estimators=30, random_state=0, **options)
     model.fit(X, y, costs=costs)
     assert model.n_iter_ == 30
     idle = model.estimator_weights_ == 0

@@ -8,7 +8,6 @@ from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
 from steadyboost import SteadyBoostClassifier, load
-from steadyboost.boosters.steadyboost.forests import USUAL_SIZES
 from steadyboost.ensemble.callbacks import Callback
 from steadyboost.noise import corrupt
 
@@ -190,7 +189,7 @@ class Look(Callback):
     """What the loop knows of training rows once it has been asked."""
 
     def on_round(self, run):
-        waited = len(run.rows.weighting.pending_stages)
+        waited, self.weights = len(run.rows.weighting.pending_stages), run.weights
         run.error_on(run.rows)
         self.waited, self.left, self.scores = (
             waited,
@@ -204,8 +203,29 @@ def test_training_scores_are_added_when_they_are_asked_for():
     look = Look()
     model = small(callbacks=[look]).fit(X, y)
     assert (look.waited, look.left) == (1, 0)
-    model.rounds_, model.leaf_sizes_ = np.full(2, -1), USUAL_SIZES  # as they are in training
+    model.begin()  # rounds, leaf sizes and smooth members as they are in training
     np.testing.assert_array_equal(model._scores(X), look.scores)
+
+
+def test_callbacks_see_what_they_would_have_seen_in_one_run():
+    """A fit that goes on forgets which rounds and leaf sizes the one before it chose."""
+    X, y = problem()
+    seen = []
+    for rounds in ((8,), (3, 8)):
+        look, model = Look(), small(warm_start=True, patience=2)
+        for n_estimators in rounds:
+            model.set_params(n_estimators=n_estimators, callbacks=[look]).fit(X, y)
+        seen.append(look.scores)
+    np.testing.assert_array_equal(*seen)
+
+
+@pytest.mark.parametrize("weights", [None, np.arange(240) % 4 + 1.0], ids=["equal", "own"])
+def test_rows_weigh_what_the_user_says_in_every_round(weights):
+    X, y = problem()
+    look = Look()
+    small(callbacks=[look]).fit(X, y, sample_weight=weights)
+    expected = np.ones(len(y)) if weights is None else weights / weights.mean()
+    np.testing.assert_allclose(look.weights, expected)
 
 
 # Continuing, saving, tables
@@ -241,6 +261,10 @@ def test_a_saved_model_knows_its_suspects(tmp_path):
     read = load(tmp_path / "model.sb")
     assert_same(read, model, X)
     np.testing.assert_array_equal(read.transition_matrix_, model.transition_matrix_)
+    np.testing.assert_array_equal(
+        np.isnan(model.out_of_sample_proba_).any(axis=1), np.isnan(model.label_scores_)
+    )
+    assert not hasattr(read, "out_of_sample_proba_")  # a number per row and class
 
 
 def test_costs_are_weighed_by_its_probabilities():

@@ -6,13 +6,13 @@ from sklearn.metrics import roc_auc_score
 
 import steadyboost
 from steadyboost import SteadyBoostClassifier
-from steadyboost.boosters.steadyboost.crossfit import CrossFit
-from steadyboost.boosters.steadyboost.forests import Forests
-from steadyboost.boosters.steadyboost.noise_model import MOST_ROWS
+from steadyboost.boosters.steadyboost.forest_member import ForestMember
+from steadyboost.boosters.steadyboost.members import MemberTraining
 from steadyboost.callbacks import Checkpoint
 from steadyboost.noise import audit, corrupt
+from steadyboost.noise.noise_model import MOST_ROWS
 
-MEMBERS = ("boosters", "forest", "extremely randomised trees")
+MEMBERS = ("boosters", "forest", "extremely randomised trees", "linear", "kernel")
 BELOW, ABOVE, FAR = MOST_ROWS - 10, MOST_ROWS + 10, 3 * MOST_ROWS
 ROUNDS = 6
 
@@ -32,14 +32,13 @@ def classifier(n_estimators=ROUNDS, **params):
 @pytest.fixture
 def unseen(monkeypatch):
     """What members say of rows that they have not seen, asked for twice in each fit."""
-    said, ask = [], CrossFit.unseen_proba
+    said, ask = [], MemberTraining.finish
 
-    def asked(members, run):
-        answer = ask(members, run)
-        said.append((answer[0], ask(members, run)[0]))
-        return answer
+    def asked(training):
+        said.append((ask(training), ask(training)))
+        return said[-1][0]
 
-    monkeypatch.setattr(CrossFit, "unseen_proba", asked)
+    monkeypatch.setattr(MemberTraining, "finish", asked)
     return said
 
 
@@ -54,13 +53,13 @@ def test_no_member_knows_labels_that_have_nothing_to_do_with_the_features(n, uns
 
 @pytest.mark.parametrize("n", [BELOW, ABOVE])
 def test_members_say_the_same_when_they_are_asked_again(n, unseen, monkeypatch):
-    said, ask = [], Forests.unseen
+    said, ask = [], ForestMember.finish
 
-    def asked(forests, trees, rounds):
-        said.append([ask(forests, trees, rounds) for _ in range(2)])
-        return said[-1][0]
+    def asked(forest):
+        said.append([(ask(forest), forest.leaf_size) for _ in range(2)])
+        return said[-1][0][0]
 
-    monkeypatch.setattr(Forests, "unseen", asked)
+    monkeypatch.setattr(ForestMember, "finish", asked)
     classifier(n_estimators=3).fit(*table(n))
     np.testing.assert_array_equal(*unseen[0])
     for (first, leaf_size), (again, same_size) in said:

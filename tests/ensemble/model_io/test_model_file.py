@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from common import PUBLIC, assert_same_model, each_booster, each_frame, make, problem, quiet, table
+from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.tree import DecisionTreeClassifier
 
@@ -21,8 +22,10 @@ from steadyboost import (
     Tree,
 )
 from steadyboost.ensemble.callbacks import Monitor
-from steadyboost.ensemble.model_io.answers import register_answer
+from steadyboost.ensemble.model_io import file
 from steadyboost.ensemble.model_io.checks import need
+from steadyboost.ensemble.model_io.encoding import register_answer
+from steadyboost.ensemble.model_io.fields import Numbers, maybe, share, truth
 from steadyboost.ensemble.model_io.file import ModelFileError, load, save_model
 
 MODELS = Path(__file__).parent / "models"
@@ -217,6 +220,9 @@ class Constant:
     def votes(self, data):
         return np.full(len(data), self.vote, dtype=np.int32)
 
+    def importances(self, n_features):
+        return np.zeros(n_features)
+
     @classmethod
     def from_arrays(cls, arrays, room):
         need(0 <= arrays["vote"] < room.n_answers, "a vote is out of range")
@@ -228,7 +234,12 @@ def other_booster(monkeypatch):
     """A booster with hypotheses, codes and extras that no booster here has."""
 
     class OtherBooster(SAMMEClassifier):
-        pass
+        def stage_fields(self):
+            own = {"b": share(), "v": Numbers(..., 0, 2), "n": maybe(truth), "d": lists}
+            return {**super().stage_fields(), **own}
+
+    def lists(value, name, sizes):
+        need(all(isinstance(entry, list) for entry in value.values()), f"{name} must hold lists")
 
     monkeypatch.setattr(steadyboost, "OtherBooster", OtherBooster, raising=False)
     monkeypatch.setattr(steadyboost, "__all__", [*steadyboost.__all__, "OtherBooster"])
@@ -260,6 +271,31 @@ def test_a_kind_checks_its_arrays(other_booster, tmp_path):
         round_trip(other_booster, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("extra", "reason"),
+    [
+        ({"c": 0.5}, "'c'.* cannot be a fitted attribute"),
+        ({"b": 1.5}, "b is not from"),
+        ({"b": np.ones(3)}, "b has the wrong form"),
+        ({"v": np.full(3, np.nan)}, "v is not from 0 to 2"),
+        ({"n": 0}, "n must be true or false"),
+        ({"d": {"x": 1}}, "d must hold lists"),
+    ],
+)
+def test_values_of_a_stage_are_those_that_the_booster_names(
+    other_booster, extra, reason, tmp_path, monkeypatch
+):
+    other_booster.stages_[1].extra.update(extra)
+    with pytest.raises(ModelFileError, match=reason):
+        round_trip(other_booster, tmp_path)
+    assert not list(tmp_path.iterdir())
+    with monkeypatch.context() as unchecked:
+        unchecked.setattr(file, "check_stages", lambda stages, model: None)
+        other_booster.save(tmp_path / "model.sb")
+    with pytest.raises(ModelFileError, match=reason):
+        load(tmp_path / "model.sb")
+
+
 def test_the_name_of_a_kind_is_an_identifier():
     with pytest.raises(ValueError, match="identifier"):
         register_answer("a/b", Constant, dict, Constant.from_arrays)
@@ -273,6 +309,15 @@ def test_files_of_version_1_stay_readable():
     assert model.smoothing_ == expected["smoothing"]
     proba = model.predict_proba(np.array(expected["X"], dtype=float))
     np.testing.assert_allclose(proba, expected["proba"], rtol=1e-12)
+
+
+@each_booster
+def test_files_of_the_first_version_are_read(booster):
+    """Fitted by 0.1.0 to every third row of iris; probabilities of every seventh of them."""
+    X = load_iris().data[::3][::7]
+    model = load(MODELS / "0.1.0" / f"{booster.__name__}.sb")
+    expected = json.loads((MODELS / "0.1.0/proba.json").read_text())[booster.__name__]
+    np.testing.assert_allclose(model.predict_proba(X), expected, rtol=1e-12)
 
 
 def test_a_missing_file_is_missing(tmp_path):

@@ -127,7 +127,7 @@ EDITS = {
         PARTS,
     ),
     "kind": (unknown_kind, "is no kind of weak hypothesis"),
-    "bits": (other_bits, PARTS),
+    "bits": (other_bits, "bits_ has shape"),
     "none": (no_bits, "bits_|left over|column"),
 }
 each_many = pytest.mark.parametrize("kind", ["many", "ended"])

@@ -1,6 +1,7 @@
 """DMCBoost. Zhai, Xia & Wang (2014); papers/002, Algorithms 1 and 2."""
 
 import warnings
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -9,15 +10,23 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from steadyboost.boosters.dmcboost.margin_state import bottom_of, bottom_shares
-from steadyboost.boosters.dmcboost.phases import Direct, DirectSearch, best_round
-from steadyboost.boosters.dmcboost.tuning import bottom_mass, compare_bottoms
+from steadyboost.boosters.dmcboost.phases import (
+    Direct,
+    DirectSearch,
+    best_round,
+    bottom_mass,
+    compare_bottoms,
+)
 from steadyboost.ensemble.estimator import BoostingClassifier
-from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.loop import RoundResult
+from steadyboost.ensemble.model_io.fields import Check, Numbers, records, truth
+from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import own_score
+from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.validation import check_labels
 from steadyboost.learners.base import Learner
-from steadyboost.parameters import Interval, StrOptions
+from steadyboost.parameters import LARGE, Interval, StrOptions, non_negative
 from steadyboost.trees.growth.params import TreeParams
 
 CANDIDATES = (1 / 20, 1 / 10, 1 / 5, 1 / 4, 1 / 3, 1 / 2)
@@ -97,10 +106,10 @@ class DMCBoostClassifier(BoostingClassifier):
     """
 
     stops_when_perfect = False
+    needed_extra = ("phase", "margin")
     spreads = False  # a line search sorts what all rows say
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BoostingClassifier._parameter_constraints,
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "bottom": [
@@ -109,9 +118,9 @@ class DMCBoostClassifier(BoostingClassifier):
             StrOptions({"auto"}),
         ],
         "selection": [StrOptions({"gradient", "line_search"})],
-        "epsilon": [Interval(Real, 0, None, closed="left")],
+        "epsilon": [non_negative()],
         "patience": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="neither")],
+        "tol": [Interval(Real, 0, LARGE, closed="right")],
     }
 
     def __init__(
@@ -136,6 +145,19 @@ class DMCBoostClassifier(BoostingClassifier):
         self.epsilon = epsilon
         self.patience = patience
 
+    def fitted_fields(self) -> dict[str, Check]:
+        return {
+            **super().fitted_fields(),
+            "bottom_": Numbers((), 0),
+            "bottom_path_": records,
+            "ascends_": truth,
+            "bottom_set_": Numbers((None,), 0, kinds="i"),
+        }
+
+    def stage_fields(self) -> dict[str, Check]:
+        own = {"phase": Numbers((), 1, 2, "i"), "margin": Numbers((), kinds="f", missing=True)}
+        return {**super().stage_fields(), **own}
+
     def tune(self, rows: TrainingState, learner: Learner) -> None:
         """Section 3: n' by held-out rows."""
         self.__dict__.pop("bottom_path_", None)  # of an earlier fit
@@ -146,16 +168,30 @@ class DMCBoostClassifier(BoostingClassifier):
             share, self.ascends_ = best["value"], not best["excess"] > 1
         self.bottom_ = bottom_mass(share, rows)
 
-    def boost(self, run: Boosting, round_: Round) -> bool:
+    def make_state(
+        self, rows: TrainingState, learner: Learner, stages: Sequence[Stage]
+    ) -> DirectSearch:
+        return DirectSearch(rows, learner, self._direct(), stages)
+
+    def boost(
+        self, rows: TrainingState, learner: Learner, round_: Round, state: DirectSearch
+    ) -> RoundResult:
         """Algorithm 1, line 3 to 6, or Algorithm 2, line 3 to 6."""
-        if run.booster_state is None:
-            run.booster_state = DirectSearch(run, self._direct())
-        return run.booster_state.round(round_)
+        return state.round(round_)
+
+    def is_done(self, rows: TrainingState, stages: Sequence[Stage], state: DirectSearch) -> bool:
+        return state.is_done()
+
+    def best_round(self, stages: Sequence[Stage]) -> int:
+        return best_round(stages)
 
     def _direct(self) -> Direct:
         growth = TreeParams("max_edge", self.max_depth, self.max_leaf_nodes)
         return Direct(
             tree=growth if self.estimator is None else None,
+            resample=self.resample,
+            learning_rate=self.learning_rate,
+            seed=self._seed,
             bottom=self.bottom_,
             gradient=self.selection == "gradient",
             epsilon=self.epsilon,
@@ -164,21 +200,19 @@ class DMCBoostClassifier(BoostingClassifier):
             ascends=self.ascends_,
         )
 
-    def finish(self, run: Boosting) -> None:
-        """Keep the best of phase II, unless a callback knew better."""
-        if run.rows.n_classes == 1:
-            self.bottom_set_ = np.arange(len(run.rows))
+    def finish(self, rows: TrainingState, stages: Sequence[Stage], state: Any) -> None:
+        """Find the rows at the bottom."""
+        if rows.n_classes == 1:
+            self.bottom_set_ = np.arange(len(rows))
             return
-        if run.keep is None:
-            del run.stages[best_round(run.stages) :]
-        rows, scores = run.rows, np.zeros((len(run.rows), self.n_classes_), order="F")
-        for stage in run.stages:
+        scores = np.zeros((len(rows), self.n_classes_), order="F")
+        for stage in stages:
             self.add(scores, stage, stage.answer.votes(rows.data))
         weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
         own = score_margins(scores, rows.y)
         edge, _ = bottom_of(own, weights, self.bottom_)
         self.bottom_set_ = np.flatnonzero(bottom_shares(own, weights, edge))
-        if run.stages[-1].extra["margin"] < 0 and run.stages[-1].extra["phase"] == 2:
+        if stages[-1].extra["margin"] < 0 and stages[-1].extra["phase"] == 2:
             remedy = "Raise it, or pass bottom='auto'."
             if self.bottom == "auto":
                 remedy = "It chose from up to half of the rows; use deeper trees."

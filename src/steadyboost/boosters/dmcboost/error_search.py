@@ -4,41 +4,216 @@ A vote for label k makes a row right on one side of its breakpoint. Breakpoints 
 intervals, and a histogram over (bin, label, interval), cumulated over bins and intervals, gives
 for every cut, left label and right label the weight that is right on every interval. Where bins
 have few rows, there is no histogram, and their rows are added one by one.
-
-``sums``     (weight right by bin, label and interval, of no bins where rows are added; class masses
-             by bin; losses by bin, of each label as another one and as the own one; weight right
-             without votes by bin)
-``node``     (rows, read, turns): its rows, their bins (see
-             :mod:`steadyboost.boosters.dmcboost.error_sums`) and (labels, weights, positions) of
-             all rows: where a vote turns a row
-
-``around``   (curve, own_loss, other_loss): what the rows outside the node add to the weight that
-             is right, and to the two parts of the exponential loss
-``ends``     (low, high) ends of the groups of breakpoints
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from steadyboost.boosters.dmcboost.error_parts import (
-    add_bin,
-    add_rows,
-    clear,
-    empty_part,
-    has_mass,
-    set_rest,
-    sort_rows,
-    sum_node,
-)
-from steadyboost.boosters.dmcboost.linesearch import choose_interval
+from steadyboost.boosters.dmcboost.error_line_search import choose_interval
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.splits.bitset import BITSET_WORDS, include
-from steadyboost.trees.splits.categories import order_categories
 from steadyboost.trees.splits.criteria import GINI
-from steadyboost.trees.splits.search import number_bins, send_absent
+from steadyboost.trees.splits.search import assign_unseen_bins, number_bins, order_categories
 
 LOSS_DIGITS = 1e6  # losses that agree in so many digits are equal
 STEP_LIMIT = 500.0  # beyond which exp would leave the range
 PURER = 1 + 1e-12
+
+
+class NodeSums(NamedTuple):
+    """Sums over the rows of a node, by bin."""
+
+    hist: np.ndarray  # weight right by (bin, label, interval); of no bins where rows are added
+    mass: np.ndarray  # by (bin, class)
+    losses: np.ndarray  # by bin: of each label as another one, then as the own one
+    right_now: np.ndarray  # weight right without votes, by bin
+
+
+class PartSums(NamedTuple):
+    """Sums over the rows on one side of a cut."""
+
+    curves: np.ndarray  # weight right by (label, interval)
+    mass: np.ndarray
+    losses: np.ndarray
+    right_now: np.ndarray  # one number
+
+
+class Parts(NamedTuple):
+    """A node, and the two sides of a cut of it."""
+
+    whole: PartSums
+    left: PartSums
+    right: PartSums
+
+
+class Turns(NamedTuple):
+    """Which rows a vote makes right or wrong: labels, weights, positions among the intervals."""
+
+    y: np.ndarray
+    weights: np.ndarray
+    positions: np.ndarray  # (labels, n)
+
+
+class Node(NamedTuple):
+    """The rows of a node, and how to read their bins (see ``error_splits``)."""
+
+    rows: np.ndarray
+    read: tuple[np.ndarray, ...]
+    turns: Turns
+
+
+class Contribution(NamedTuple):
+    """What leaves with labels contribute."""
+
+    curve: np.ndarray  # weight right on each interval
+    own_loss: float  # of rows that have their own label
+    other_loss: float
+
+
+class CutContext(NamedTuple):
+    """What a cut of a node is scored with: all other leaves, the node's label, the intervals."""
+
+    elsewhere: Contribution
+    label: int  # -1 for none
+    ends: tuple[np.ndarray, np.ndarray]
+
+
+class BinOrder(NamedTuple):
+    """The bins of a feature in the order in which they move to the left side."""
+
+    order: np.ndarray
+    n_order: int
+    first: int  # the first prefix to score
+    start: int  # of the feature's bins in the sums
+    rows: np.ndarray  # by bin, where there is no histogram
+    begins: np.ndarray
+
+
+class BestCut(NamedTuple):
+    """A cut of a node; its length is 0 where it is of an earlier feature."""
+
+    weight: int
+    loss: float
+    purity: float
+    length: int
+    on_left: int
+    on_right: int
+
+
+class Scratch(NamedTuple):
+    """Two curves, and a number for each label."""
+
+    fixed: np.ndarray
+    work: np.ndarray
+    tops: np.ndarray
+
+
+@kernel
+def empty_part(hist):
+    """The sums of no rows."""
+    _, n_classes, width = hist.shape
+    return PartSums(
+        np.zeros((n_classes, width), dtype=hist.dtype),
+        np.zeros(n_classes, dtype=np.int64),
+        np.zeros(2 * n_classes),
+        np.zeros(1, dtype=np.int64),
+    )
+
+
+@kernel
+def clear(part):
+    """Leave no rows."""
+    part.curves[:] = 0
+    part.mass[:] = 0
+    part.losses[:] = 0.0
+    part.right_now[0] = 0
+
+
+@kernel
+def has_mass(mass):
+    for c in range(len(mass)):
+        if mass[c] > 0:
+            return True
+    return False
+
+
+@kernel
+def add_bin(cell, sums, part):
+    """Add the rows of a bin to a part."""
+    for k in range(sums.mass.shape[1]):
+        if len(sums.hist):
+            own, curve = sums.hist[cell, k], part.curves[k]
+            for j in range(len(curve)):
+                curve[j] += own[j]
+        part.mass[k] += sums.mass[cell, k]
+    for k in range(sums.losses.shape[1]):
+        part.losses[k] += sums.losses[cell, k]
+    part.right_now[0] += sums.right_now[cell]
+
+
+@kernel
+def add_row(row, label, turns, curve):
+    """Add a row to the weight that is right on each interval if it gets a vote for a label.
+
+    A vote for its own label makes a row right from its position on, one for another until there.
+    """
+    at = np.int64(turns.positions[np.uint64(label), row])
+    if at <= len(curve):
+        own = curve[at:] if label == turns.y[row] else curve[:at]
+        for j in range(len(own)):
+            own[j] += turns.weights[row]
+
+
+@kernel
+def add_rows(rows, turns, curves):
+    """Add rows to the curves of all labels, where there is no histogram of them."""
+    for i in range(len(rows)):
+        for k in range(len(curves)):
+            add_row(np.uint64(rows[i]), k, turns, curves[k])
+
+
+@kernel
+def sum_node(n_cells, node, sums):
+    """All rows of a node, by the bins of its first feature."""
+    whole = empty_part(sums.hist)
+    for cell in range(n_cells):
+        add_bin(cell, sums, whole)
+    if not len(sums.hist):
+        add_rows(node.rows, node.turns, whole.curves)
+    return whole
+
+
+@kernel
+def set_rest(parts):
+    """The right side is what is not on the left."""
+    whole, left, right = parts
+    for k in range(len(whole.curves)):
+        of_whole, of_left, curve = whole.curves[k], left.curves[k], right.curves[k]
+        for j in range(len(curve)):
+            curve[j] = of_whole[j] - of_left[j]
+    for k in range(len(whole.mass)):
+        right.mass[k] = whole.mass[k] - left.mass[k]
+    for k in range(len(whole.losses)):
+        right.losses[k] = whole.losses[k] - left.losses[k]
+    right.right_now[0] = whole.right_now[0] - left.right_now[0]
+
+
+@kernel
+def sort_rows(node, column, n_cells):
+    """The rows of a node by their bins in a column, and where those of each bin begin."""
+    rows, (packed, columns, _) = node.rows, node.read
+    words, shift = packed[columns[column] >> 2], np.uint32(8 * (columns[column] & 3))
+    ends = np.zeros(n_cells + 1, dtype=np.int64)
+    for i in range(len(rows)):
+        ends[((words[rows[i]] >> shift) & np.uint32(255)) + 1] += 1
+    ends = np.cumsum(ends)
+    found, at = np.empty_like(rows), ends.copy()
+    for i in range(len(rows)):
+        cell = (words[rows[i]] >> shift) & np.uint32(255)
+        found[at[cell]] = rows[i]
+        at[cell] += 1
+    return found, ends
 
 
 @kernel
@@ -79,18 +254,18 @@ def _weigh_labels(fixed, part, curve, tops):
 
 
 @kernel
-def _best_label(part, fixed, own_loss, other_loss, ends, curve, tops, top, best_loss):
+def _best_label(part, own_loss, other_loss, ends, scratch, top, best_loss):
     """Of the labels with most weight right and a loss that is not above a given one: the best one.
 
     Returns (rounded loss, label), or -1 for the label if there is none.
     """
-    curves, mass, losses, _ = part
+    mass, losses = part.mass, part.losses
     n_classes, best = len(mass), np.int64(-1)
     for k in range(n_classes):
         own, other = own_loss + losses[n_classes + k], other_loss + losses[k]
-        if tops[k] == top and not _least_loss(own, other) > best_loss:
-            _add_curves(fixed, curves[k], curve)
-            _, _, step = choose_interval(curve, ends[0], ends[1], True)
+        if scratch.tops[k] == top and not _least_loss(own, other) > best_loss:
+            _add_curves(scratch.fixed, part.curves[k], scratch.work)
+            _, _, step = choose_interval(scratch.work, ends[0], ends[1], True)
             loss = _loss_at(step, own, other)
             if loss < best_loss or (loss == best_loss and (best < 0 or mass[k] > mass[best])):
                 best_loss, best = loss, np.int64(k)
@@ -111,83 +286,76 @@ def purity_of(left, right):
 
 
 @kernel
-def _score_cut(left, right, around, label, ends, scratch, needed, limit):
+def _score_cut(left, right, context, scratch, needed, limit):
     """The best labels of both parts: (weight right, loss, left label, right label).
 
     The left part is labelled while the right one keeps the node's label, if it has any. A cut with
     less than the weight that is needed has no loss, and no right label.
     """
-    curve, own_loss, other_loss = around
+    elsewhere, label, ends = context
     fixed, work, tops = scratch
-    n_classes, width = left[0].shape
+    n_classes, width = left.curves.shape
     if label >= 0:
-        _add_curves(curve, right[0][label], fixed)
+        _add_curves(elsewhere.curve, right.curves[label], fixed)
     else:
         for j in range(width):
-            fixed[j] = curve[j] + right[3][0]
-    top = _weigh_labels(fixed, left[0], work, tops)
+            fixed[j] = elsewhere.curve[j] + right.right_now[0]
+    top = _weigh_labels(fixed, left.curves, work, tops)
     on_left, n_top = np.int64(-1), 0
     for k in range(n_classes):
         if tops[k] == top:
             on_left, n_top = k if n_top == 0 else on_left, n_top + 1
     if n_top > 1:
-        own, other = own_loss, other_loss
+        own, other = elsewhere.own_loss, elsewhere.other_loss
         if label >= 0:
-            own, other = own + right[2][n_classes + label], other + right[2][label]
-        _, on_left = _best_label(left, fixed, own, other, ends, work, tops, top, np.inf)
-    _add_curves(curve, left[0][on_left], fixed)
-    weight = _weigh_labels(fixed, right[0], work, tops)
+            own, other = own + right.losses[n_classes + label], other + right.losses[label]
+        _, chosen = _best_label(left, own, other, ends, scratch, top, np.inf)
+        on_left = chosen if chosen >= 0 else on_left  # -1 where no loss is a number
+    _add_curves(elsewhere.curve, left.curves[on_left], fixed)
+    weight = _weigh_labels(fixed, right.curves, work, tops)
     if weight < needed:
         return weight, np.inf, on_left, np.int64(-1)
-    own, other = own_loss + left[2][n_classes + on_left], other_loss + left[2][on_left]
+    own = elsewhere.own_loss + left.losses[n_classes + on_left]
+    other = elsewhere.other_loss + left.losses[on_left]
     most = limit if weight == needed else np.inf
-    loss, on_right = _best_label(right, fixed, own, other, ends, work, tops, weight, most)
+    loss, on_right = _best_label(right, own, other, ends, scratch, weight, most)
     return weight, loss, on_left, on_right
 
 
 @kernel
 def _allocate_scratch(hist):
-    """Two curves, and a number by label."""
     _, n_classes, width = hist.shape
     fixed, work = np.zeros(width, dtype=hist.dtype), np.empty(width, dtype=hist.dtype)
-    return fixed, work, np.empty(n_classes, dtype=np.int64)
+    return Scratch(fixed, work, np.empty(n_classes, dtype=np.int64))
 
 
 @kernel
-def _scan(
-    order, n_order, first, start, by_bin, turns, parts, scratch, sums, around, label, ends, best
-):  # fmt: skip
-    """Score the prefixes of ``order``, the bins of one feature in the order they move left.
-
-    ``by_bin`` are the rows by bin, where there is no histogram; ``parts`` the whole node and
-    scratch arrays for two parts. ``best`` is (weight right, loss, purity, 0, left label, right
-    label); where a prefix is better, it is returned with its length in place of the 0.
-    """
-    hist, mass = sums[0], sums[1]
-    whole, left, right = parts
+def _scan(bins, turns, parts, scratch, sums, context, best):
+    """Score all prefixes of the bins of a feature; the best cut, if it is better than ``best``."""
+    order, left, right = bins.order, parts.left, parts.right
     clear(left)
     weight, loss, purity, length, on_left, on_right = best
-    for k in range(n_order):
-        cell = start + order[k]
-        if not has_mass(mass[cell]):
+    for k in range(bins.n_order):
+        cell = bins.start + order[k]
+        if not has_mass(sums.mass[cell]):
             continue
         add_bin(cell, sums, left)
-        if not len(hist):
-            rows, begins = by_bin
-            add_rows(rows[begins[order[k]] : begins[order[k] + 1]], turns, left[0])
-        if k < first:
+        if not len(sums.hist):
+            begin, end = bins.begins[order[k]], bins.begins[order[k] + 1]
+            add_rows(bins.rows[begin:end], turns, left.curves)
+        if k < bins.first:
             continue
-        set_rest(whole, left, right)
-        if not has_mass(right[1]):
+        set_rest(parts)
+        if not has_mass(right.mass):
             break
-        new, new_loss, l, r = _score_cut(left, right, around, label, ends, scratch, weight, loss)
+        new, new_loss, l, r = _score_cut(left, right, context, scratch, weight, loss)
         if r < 0:
             continue
-        pure = purity_of(left[1], right[1])
+        pure = purity_of(left.mass, right.mass)
         if new > weight or new_loss < loss or pure > PURER * purity:
             weight, loss, purity = new, new_loss, pure
             length, on_left, on_right = np.int64(k + 1), l, r
-    return weight, loss, purity, length, on_left, on_right
+    return BestCut(weight, loss, purity, length, on_left, on_right)
 
 
 @kernel
@@ -203,52 +371,59 @@ def write_set(order, length, start, n_cells, shape, mass, left_bitset):
     for b in range(n_cells):
         total += mass[start + b]
     own = mass[start : start + n_cells].ravel()
-    send_absent(own, shape, left, total, GINI, left_bitset)
+    assign_unseen_bins(own, shape, left, total, GINI, left_bitset)
 
 
 @kernel
-def search_features(features, layout, node, sums, around, label, ends, left_bitset):
+def search_features(features, layout, node, sums, elsewhere, label, ends, left_bitset):
     """The best split of a node on some features, whose bins follow one another in ``sums``.
 
     Returns (weight right, rounded loss, purity, feature or -1, left label, right label) and writes
     the bins that go left. Ties: the lowest feature, then the shortest prefix of bins.
     """
     offsets, n_bins, has_missing, categorical = layout
-    mass = sums[1]
-    order = np.empty(257, dtype=np.int64)
+    context, mass = CutContext(elsewhere, label, ends), sums.mass
+    order = np.empty(257, dtype=np.int64)  # 256 bins, and one for missing values
     none = np.int64(-1)
-    best, best_feature = (none, np.inf, 0.0, np.int64(0), none, none), none
+    best, best_feature = BestCut(none, np.inf, 0.0, np.int64(0), none, none), none
     whole = sum_node(offsets[features[0] + 1] - offsets[features[0]], node, sums)
-    parts, scratch = (whole, empty_part(sums[0]), empty_part(sums[0])), _allocate_scratch(sums[0])
-    by_bin = (node[0][:0], np.zeros(1, dtype=np.int64))
+    parts = Parts(whole, empty_part(sums.hist), empty_part(sums.hist))
+    scratch = _allocate_scratch(sums.hist)
+    rows, begins = node.rows[:0], np.zeros(1, dtype=np.int64)
     for f in range(len(features)):
         at = features[f]
         start, own = offsets[at] - offsets[features[0]], offsets[at + 1] - offsets[at]
         shape = (n_bins[at], has_missing[at], categorical[at])
-        if not len(sums[0]):
-            by_bin = sort_rows(node, f, own)
+        if not len(sums.hist):
+            rows, begins = sort_rows(node, f, own)
         passes = 1
         if has_missing[at] and not categorical[at] and mass[start + own - 1].sum() > 0:
             passes = 2
         for first in range(passes):
             if categorical[at]:
                 cells = mass[start : start + own].ravel()
-                n_order = np.int64(order_categories(cells, own, whole[1], GINI, order))
+                n_order = np.int64(order_categories(cells, own, whole.mass, GINI, order))
             else:
                 n_order = np.int64(number_bins(n_bins[at], np.int64(first), order))
-            bins = order, n_order, first, start, by_bin
-            found = _scan(*bins, node[2], parts, scratch, sums, around, label, ends, best)
-            if found[3] > 0:
-                write_set(order, found[3], start, own, shape, mass, left_bitset)
+            bins = BinOrder(order, n_order, first, start, rows, begins)
+            found = _scan(bins, node.turns, parts, scratch, sums, context, best)
+            if found.length > 0:
+                write_set(order, found.length, start, own, shape, mass, left_bitset)
                 best_feature = at
-                best = (found[0], found[1], found[2], np.int64(0), found[4], found[5])
-    weight, loss, purity, _, on_left, on_right = best
-    return weight, loss, purity, best_feature, on_left, on_right
+                best = BestCut(
+                    found.weight,
+                    found.loss,
+                    found.purity,
+                    np.int64(0),
+                    found.on_left,
+                    found.on_right,
+                )
+    return best.weight, best.loss, best.purity, best_feature, best.on_left, best.on_right
 
 
 @kernel
 def best_label(part, ends):
     """The best label of all rows together."""
-    fixed, work, tops = _allocate_scratch(np.expand_dims(part[0], 0))
-    top = _weigh_labels(fixed, part[0], work, tops)
-    return _best_label(part, fixed, 0.0, 0.0, ends, work, tops, top, np.inf)[1]
+    scratch = _allocate_scratch(np.expand_dims(part.curves, 0))
+    top = _weigh_labels(scratch.fixed, part.curves, scratch.work, scratch.tops)
+    return max(_best_label(part, 0.0, 0.0, ends, scratch, top, np.inf)[1], np.int64(0))

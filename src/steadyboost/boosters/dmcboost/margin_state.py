@@ -5,18 +5,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from steadyboost.boosters.dmcboost.linesearch import find_rivals, rivals
-from steadyboost.boosters.dmcboost.margin_search import bottom_threshold
+from steadyboost.boosters.dmcboost.margin_line_search import bottom_threshold
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.data.bundling import NO_BUNDLES, FeatureBundles, pays, unbundle
 from steadyboost.trees.growth.tree import SHARDING_PAYS
-from steadyboost.trees.histograms.fixed_point import LANES, factors, sum_labels
 from steadyboost.trees.histograms.row_statistics import (
-    STRETCH,
+    LANES,
+    SUM_ROWS,
     Run,
     ScratchArrays,
+    factors,
     one_by_one,
     parts,
+    sum_labels,
 )
 from steadyboost.trees.jit import kernel
 
@@ -36,24 +37,26 @@ class SearchSample:
     y: np.ndarray
     n_classes: int
     weights: np.ndarray
-    whole: np.ndarray
+    integer_weights: np.ndarray
     n_threads: int = 1
     run: Run = one_by_one
 
-    def take(self, rows: np.ndarray, weights: np.ndarray, whole: np.ndarray) -> "SearchSample":
+    def take(
+        self, rows: np.ndarray, weights: np.ndarray, integer_weights: np.ndarray
+    ) -> "SearchSample":
         """Some of the rows, ascending, with weights of their own."""
         binned, y = self.binned.take(rows), self.y[rows]
-        return replace(self, binned=binned, y=y, weights=weights, whole=whole)
+        return replace(self, binned=binned, y=y, weights=weights, integer_weights=integer_weights)
 
     def mass_of(self, rows: np.ndarray) -> np.ndarray:
         """Weight of each class."""
         lanes = np.zeros((LANES, self.n_classes), dtype=np.int64)
-        sum_labels(self.y, self.whole, rows, lanes)
+        sum_labels(self.y, self.integer_weights, rows, lanes)
         return lanes.sum(axis=0)
 
     def impurity(self, purity: float) -> float:
         """Of two parts, as a share of all rows; rounded, so that equal splits tie."""
-        return -round(purity / float(self.whole.sum()), 12)
+        return -round(purity / float(self.integer_weights.sum()), 12)
 
     def columns(self, features: np.ndarray) -> ColumnArrays:
         """The bins of neighbouring features, of all rows."""
@@ -140,14 +143,14 @@ class MarginState:
         return self._bottom(mass, *self._near_floor(mass))
 
     def _bottom(self, mass: float, low: float, high: float) -> tuple[int, Edge, float]:
-        weights, whole = self.sample.weights, self.sample.whole
+        weights, integers = self.sample.weights, self.sample.integer_weights
 
-        def sort_out(at: slice) -> tuple:
+        def sum_below(at: slice) -> tuple:
             near = np.empty(at.stop - at.start + 1), np.empty(at.stop - at.start + 1)
-            *sums, m = _sort_out(self.margins[at], weights[at], whole[at], low, high, *near)
+            *sums, m = _sum_below(self.margins[at], weights[at], integers[at], low, high, *near)
             return *sums, near[0][:m], near[1][:m]
 
-        found = self.sample.run(sort_out, self.sample.stretches(len(self.margins)))
+        found = self.sample.run(sum_below, self.sample.stretches(len(self.margins)))
         right, below, total = (sum(own[k] for own in found) for k in range(3))
         values, masses = (np.concatenate([own[k] for own in found]) for k in (3, 4))
         if low > -np.inf and not below < mass <= below + masses.sum():
@@ -157,15 +160,15 @@ class MarginState:
 
 
 @kernel
-def bottom_edges(scores, y, rival_scores, rows, shares, whole, out):
+def bottom_edges(scores, y, rival_scores, rows, shares, fixed_point_scale, out):
     """What naming each label is worth in the listed rows; the last column is the rows' mass.
 
     The own label is worth a row's share, and each of its best rivals costs as much; in fixed point,
-    where 2**60 stands for ``whole``.
+    where 2**60 stands for ``fixed_point_scale``.
     """
     first = rival_scores[1]
     n_classes = scores.shape[1]
-    lift, factor = factors(whole)
+    lift, factor = factors(fixed_point_scale)
     for j in range(len(rows)):
         i = rows[j]
         share = np.int64(np.rint(shares[i] * lift * factor))
@@ -200,7 +203,7 @@ def _move(scores, y, votes, step, rival_scores, margins):
 
 
 @kernel
-def _sort_out(margins, weights, whole, low, high, values, masses):
+def _sum_below(margins, weights, integers, low, high, values, masses):
     """Split rows by margin: below ``low``, from ``low`` to ``high``, above.
 
     Returns the integer weight of correctly classified rows, the mass and sum of margins below
@@ -209,7 +212,7 @@ def _sort_out(margins, weights, whole, low, high, values, masses):
     right, mass, total, m = np.int64(0), 0.0, 0.0, 0
     for i in range(len(margins)):
         margin, weight = margins[i], weights[i]
-        right += whole[i] if margin > 0 else 0
+        right += integers[i] if margin > 0 else 0
         below = weight if margin < low else 0.0
         mass += below
         total += below * margin
@@ -241,7 +244,7 @@ def bottom_shares(
     margins: np.ndarray, weights: np.ndarray, edge: Edge, run: Run = one_by_one
 ) -> np.ndarray:
     """How much of each row's weight is at the bottom; rows that tie share the last places."""
-    spans, out = parts(len(margins), -(-len(margins) // STRETCH)), np.empty(len(margins))
+    spans, out = parts(len(margins), -(-len(margins) // SUM_ROWS)), np.empty(len(margins))
     run(lambda at: _share(margins[at], weights[at], *edge, out[at]), spans)
     return out
 
@@ -251,3 +254,45 @@ def _share(margins, weights, floor, part, out):
     for i in range(len(margins)):
         own = weights[i]
         out[i] = own if margins[i] < floor else (part * own if margins[i] == floor else 0.0)
+
+
+def as_integer_weights(weights: np.ndarray | None, n: int) -> np.ndarray:
+    """Weights as integers, so that equal errors tie exactly.
+
+    The factor is a power of two: weights that are whole numbers stay exact multiples of one
+    another, and a row of weight 2 is two rows.
+    """
+    if weights is None:
+        return np.ones(n, dtype=np.int64)
+    _, exponent = np.frexp(weights.sum())
+    return np.maximum(np.rint(np.ldexp(weights, 52 - int(exponent))), 1).astype(np.int64)
+
+
+@kernel
+def rivals(scores, i, own):
+    """The best label of row i besides its own, its score, and that of the second best."""
+    first, second, best = -np.inf, -np.inf, np.int64(-1)
+    for c in range(scores.shape[1]):
+        value = scores[np.uint64(i), np.uint64(c)]
+        if c != own:
+            if value > first:
+                first, second, best = value, first, np.int64(c)
+            elif value > second:
+                second = value
+    return first, second, best
+
+
+@kernel
+def find_rivals(scores, y, own, first, second, best):
+    """Own score, the best two of the other labels, and which is the best, of each row."""
+    for i in range(len(y)):
+        first[i], second[i], best[i] = rivals(scores, i, np.int64(y[i]))
+        own[i] = scores[np.uint64(i), np.uint64(y[i])]
+
+
+def all_rivals(scores: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Score of each row's own label, of its best two rivals, and which label is the best rival."""
+    n = len(y)
+    rival_scores = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
+    find_rivals(scores, y, *rival_scores)
+    return rival_scores

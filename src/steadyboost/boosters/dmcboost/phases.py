@@ -1,50 +1,61 @@
-"""Direct optimisation of the training error, then of the smallest margins.
+"""Both phases of DMCBoost: descent on the training error, then ascent on the smallest margins.
 
-A :class:`DirectSearch` is what a run keeps between rounds; all of it follows from the stages.
+A :class:`DirectSearch` is the state between rounds; all of it follows from the stages. The number
+of rows at the bottom is chosen on held-out rows (``compare_bottoms``).
 """
 
+import copy
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from steadyboost.boosters.dmcboost.breakpoints import exponential_losses
-from steadyboost.boosters.dmcboost.curve_search import best_of_curve
-from steadyboost.boosters.dmcboost.error_scorer import ErrorSplitScorer
-from steadyboost.boosters.dmcboost.linesearch import choose_interval, merging_width, whole_weights
-from steadyboost.boosters.dmcboost.margin_scorer import MarginSplitScorer
-from steadyboost.boosters.dmcboost.margin_search import margin_lines
+from steadyboost.boosters.dmcboost.error_line_search import (
+    best_of_curve,
+    choose_interval,
+    exponential_losses,
+    merging_width,
+)
+from steadyboost.boosters.dmcboost.error_splits import ErrorSplitScorer
+from steadyboost.boosters.dmcboost.margin_line_search import find_step, margin_lines
+from steadyboost.boosters.dmcboost.margin_splits import MarginSplitScorer
 from steadyboost.boosters.dmcboost.margin_state import (
     MarginState,
     SearchSample,
+    as_integer_weights,
     bottom_edges,
     bottom_shares,
 )
 from steadyboost.boosters.dmcboost.search_tree import LineSearchScorer, search_tree
-from steadyboost.boosters.dmcboost.step_search import find_step
+from steadyboost.ensemble.loop import Boosting, RoundResult, answer_to
+from steadyboost.ensemble.rounds import Round, Seeds
 from steadyboost.ensemble.stages import Stage
-from steadyboost.learners.base import Answer, Question
-from steadyboost.learners.tree_answer import TreeAnswer
+from steadyboost.ensemble.training_state import TrainingState
+from steadyboost.ensemble.validation import split_off
+from steadyboost.ensemble.workers import Workers
+from steadyboost.learners.base import Answer, Learner, Question
+from steadyboost.learners.tree import TreeAnswer
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.tree import Parallelism, grow_tree
 from steadyboost.trees.histograms.row_statistics import FixedPointSums, parts
 
-if TYPE_CHECKING:
-    from steadyboost.ensemble.loop import Boosting, Round
-
 ROUNDING = 1e-12  # a change below this is none
+LARGEST_SCALE = 1e12  # of the sum of the steps: beyond, rounding of scores would hide single steps
 
 
 @dataclass(frozen=True)
 class Direct:
-    """How a booster optimises: its trees, and the settings of the second phase.
+    """How a booster optimises: its trees, its steps, and the settings of the second phase.
 
     ``tree`` is None where another learner answers; ``bottom`` is a weight of rows; ``ascends`` says
     whether there is a second phase.
     """
 
     tree: TreeParams | None
+    resample: bool
+    learning_rate: float
+    seed: int
     bottom: float
     gradient: bool
     epsilon: float
@@ -67,35 +78,45 @@ class Move:
 
 
 def total_step(stages: Sequence[Stage]) -> float:
-    """Sizes of steps, added in turn as rounds add them: not so by ``sum`` from Python 3.12 on."""
+    """Sum of the absolute steps, in order: ``sum`` rounds differently from Python 3.12 on."""
     return float(np.cumsum([0.0, *(abs(stage.step) for stage in stages)])[-1])
 
 
 class DirectSearch:
-    """Both phases on the rows of a run, from the stages that it has."""
+    """Both phases, from the stages that there are; each round that it returns is one more.
 
-    def __init__(self, run: "Boosting", direct: Direct, phase: int = 1):
-        rows = run.rows
-        self.run, self.direct = run, direct
+    Rounds of phase I are tried ahead of those that are returned: none is, unless one of the next
+    lowers the error.
+    """
+
+    def __init__(
+        self,
+        rows: TrainingState,
+        learner: Learner,
+        direct: Direct,
+        stages: Sequence[Stage],
+        phase: int = 1,
+    ):
+        self.rows, self.learner, self.direct = rows, learner, direct
+        self.stages, self.seeds = list(stages), Seeds(direct.seed)
         weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
         self.sample = SearchSample(
             rows.data.binned,  # type: ignore[arg-type]  # None where another learner answers
             rows.y,
             rows.n_classes,
             weights,
-            whole_weights(rows.sample_weight, len(rows)),
+            as_integer_weights(rows.sample_weight, len(rows)),
             rows.workers.n_threads,
             rows.workers.run,
         )
         self.pending: list[Move] = []
-        phases = [stage.extra["phase"] for stage in run.stages]
-        self.phase = max([phase, *phases])
+        self.phase = max([phase, *(stage.extra["phase"] for stage in stages)])
         self.return_to_stages()
 
     def return_to_stages(self) -> None:
-        """Forget what was tried beyond the stages of the run."""
-        stages = self.run.stages
-        self.scores = np.array(self.run.rows.scores, order="C")
+        """Reset to the stages, without the rounds that were tried beyond them."""
+        stages = self.stages
+        self.scores = np.array(self.rows.scores, order="C")
         self.margin_state = MarginState(self.sample, self.scores)
         self.scale = total_step(stages)
         self.edge = self.margin_state.bottom(self.direct.bottom)[1]
@@ -125,35 +146,45 @@ class DirectSearch:
         Rounds are tried until one does, and none is taken if ``patience`` rounds do not.
         """
         while self.phase == 1 and not self.pending_ends_well():
-            if self.error <= 0 or self.idle >= self.direct.patience:
-                if not self.run.stages:  # an ensemble is never empty
-                    self.run.warn_of_no_edge(self.pending[0].error)
-                    self.accept(self.pending[0])
-                self.pending, self.phase = [], 2
-                self.return_to_stages()
+            if self.error <= 0 or self.idle >= self.direct.patience or self.is_too_large():
+                self.end_first_phase()
             else:
-                t = len(self.run.stages) + len(self.pending)
-                move = self.descend(self.run.round(t))
+                t = len(self.stages) + len(self.pending)
+                move = self.descend(self.seeds.round(t))
                 self.apply(move)
                 self.note_error(move.error)
                 self.pending.append(move)
         return self.phase == 1
 
+    def end_first_phase(self) -> None:
+        """Go on with phase II, without the rounds that did not lower the error."""
+        self.phase = 2
+        if self.stages:  # otherwise the first round that was tried is kept, with a warning
+            self.pending = []
+            self.return_to_stages()
+
+    def is_too_large(self) -> bool:
+        """Whether the scores leave the range of arithmetic: a large learning rate doubles them."""
+        return self.scale > LARGEST_SCALE
+
     def pending_ends_well(self) -> bool:
         return bool(self.pending) and self.idle == 0
 
-    def round(self, round_: "Round") -> bool:
-        """One round of the run; whether it must be the last."""
-        if self.is_descending():
-            self.accept(self.pending.pop(0))
-            return not (self.direct.ascends or self.is_descending())
-        if not self.direct.ascends:
-            return True  # the one round of an ensemble that is never empty
+    def round(self, round_: Round) -> RoundResult:
+        """The next round: of phase I while one of the next lowers the error, then of phase II."""
+        if self.is_descending() or not self.stages:
+            no_edge = self.phase == 2
+            return self.take(self.pending.pop(0), 1, no_edge)
         move = self.ascend(round_)
         self.apply(move)
         self.note_margin(move.margin)
-        self.accept(move)
-        return self.idle >= self.direct.patience
+        return self.take(move, 2)
+
+    def is_done(self) -> bool:
+        """Whether the last phase has ended."""
+        if self.phase == 2 and self.direct.ascends:
+            return self.idle >= self.direct.patience or self.is_too_large()
+        return not (self.direct.ascends or self.is_descending())
 
     def apply(self, move: Move) -> None:
         self.margin_state.move(move.votes, move.step)
@@ -162,30 +193,28 @@ class DirectSearch:
 
     def error_and_margin(self) -> tuple[float, float]:
         """The training error, where ties are errors, and the mean bottom margin."""
-        bottom, total = self.direct.bottom, float(self.sample.whole.sum())
+        bottom, total = self.direct.bottom, float(self.sample.integer_weights.sum())
         right, self.edge, margin = self.margin_state.bottom(bottom)
         return (total - right) / total, margin / (bottom * self.scale)
 
-    def accept(self, move: Move) -> None:
-        extra = {"phase": self.phase, "margin": move.margin}
-        info = {"phase": self.phase, "g": move.margin, "interval": list(move.interval)}
+    def take(self, move: Move, phase: int, no_edge: bool = False) -> RoundResult:
+        """Make a round that was tried the next stage."""
+        extra = {"phase": phase, "margin": move.margin}
+        info = {"phase": phase, "g": move.margin, "interval": list(move.interval)}
         stage = Stage(move.answer, move.question.code, move.step, move.error, extra)
-        self.run.questions = [move.question]
-        self.run.accept(stage, move.votes, info)
+        self.stages.append(stage)
+        return RoundResult(stage, move.votes, [move.question], info, no_edge)
 
-    def ask(self, weights: np.ndarray, round_: "Round") -> tuple[Question, Answer, np.ndarray]:
-        """What the booster's own learner answers, where it has one."""
-        run, question = self.run, self.question(weights)
-        counts = round_.draw_counts(run.rows, question.weights) if run.booster.resample else None
-        rows = run.rows
-        found = run.learner.answer(rows.data, question, counts, round_.seed, rows.workers)
-        return question, *found
+    def ask(self, weights: np.ndarray, round_: Round) -> tuple[Question, Answer, np.ndarray]:
+        """Fit the booster's own weak learner, if it has one."""
+        question = self.question(weights)
+        return question, *answer_to(question, self.rows, self.learner, round_, self.direct.resample)
 
-    def view(self, round_: "Round") -> tuple[SearchSample, MarginState]:
+    def view(self, round_: Round) -> tuple[SearchSample, MarginState]:
         """Rows that a tree is grown on: all of them, or a bootstrap."""
-        if not self.run.booster.resample:
+        if not self.direct.resample:
             return self.sample, self.margin_state
-        counts = round_.draw_counts(self.run.rows, self.sample.weights)
+        counts = round_.draw_counts(self.rows, self.sample.weights)
         rows = np.flatnonzero(counts)
         drawn = self.sample.take(rows, counts[rows].astype(float), counts[rows])
         return drawn, MarginState(drawn, self.scores[rows])
@@ -206,27 +235,28 @@ class DirectSearch:
         return Question(self.sample.y, weights / weights.sum(), k, np.ones(k))
 
     def votes_of(self, answer: Answer) -> np.ndarray:
-        return answer.votes(self.run.rows.data)
+        return answer.votes(self.rows.data)
 
-    def descend(self, round_: "Round") -> Move:
+    def descend(self, round_: Round) -> Move:
         """Phase I: a hypothesis, and the step of least error along it."""
         if self.direct.tree is None:
             found = self.ask(exponential_losses(self.sample, self.margin_state)[1], round_)
         else:
             sample, margin_state = self.view(round_)
             scorer = ErrorSplitScorer(sample, margin_state, self.scale)
-            weights = scorer.tallies[-1] if sample is self.sample else self.sample.weights
+            weights = scorer.tallies.total if sample is self.sample else self.sample.weights
             found = self.searched(sample, scorer, weights)
-        whole, spans = self.sample.whole, self.margin_state.parts
+        whole, spans = self.sample.integer_weights, self.margin_state.parts
         rows = self.scores, self.sample.y, *self.margin_state.arrays, found[2], whole
         low, high, right = best_of_curve(rows, merging_width(self.scale), self.sample.run, spans)
         at, _, step = choose_interval(right, low, high, False)
+        # The outermost intervals are half-lines.
         begin = high[at - 1] if at > 0 else -np.inf
         end = low[at] if at < len(low) else np.inf
-        step = self.run.booster.learning_rate * float(step)
+        step = self.direct.learning_rate * float(step)
         return Move(*found, step, (float(begin), float(end)))
 
-    def ascend(self, round_: "Round") -> Move:
+    def ascend(self, round_: Round) -> Move:
         """Phase II: a hypothesis, and the step of the largest bottom margin, plus epsilon."""
         direct, sample = self.direct, self.sample
         shares = bottom_shares(self.margin_state.margins, sample.weights, self.edge, sample.run)
@@ -237,7 +267,7 @@ class DirectSearch:
         else:
             found = self.by_margins(shares, *self.view(round_))
         begin, end = self.best_step(found[2])
-        step = self.run.booster.learning_rate * (begin + direct.epsilon * self.unit)
+        step = self.direct.learning_rate * (begin + direct.epsilon * self.unit)
         return Move(*found, step, (begin, end))
 
     def by_margins(
@@ -253,27 +283,27 @@ class DirectSearch:
 
     def last_step(self) -> float:
         """That of the last round of phase II, without epsilon; 0 before there is one."""
-        stage = self.run.stages[-1]
+        stage = self.stages[-1]
         if stage.extra["phase"] == 1:
             return 0.0
-        rate = self.run.booster.learning_rate
+        rate = self.direct.learning_rate  # undone, with epsilon, to give the search its own step
         return max(0.0, float(stage.step) / rate - self.direct.epsilon * self.unit)
 
-    def by_edges(self, shares: np.ndarray, round_: "Round") -> tuple[Question, Answer, np.ndarray]:
+    def by_edges(self, shares: np.ndarray, round_: Round) -> tuple[Question, Answer, np.ndarray]:
         """The tree with the largest total edge over the rows at the bottom."""
         sample, growth = self.sample, self.direct.tree
         assert growth is not None
         question = self.question(shares)
-        if self.run.booster.resample:
-            shares = round_.draw_counts(self.run.rows, question.weights).astype(float)
+        if self.direct.resample:
+            shares = round_.draw_counts(self.rows, question.weights).astype(float)
         rows = np.flatnonzero(shares > 0)
-        edges = np.empty((len(rows), sample.n_classes + 1), dtype=np.int64)
-        # A power of two: whole weights stay whole, and equal splits equal.
-        whole = 2.0 ** float(np.ceil(np.log2(edges.shape[1] * shares.sum())))
+        edges = np.empty((len(rows), sample.n_classes + 1), dtype=np.int64)  # the last: the mass
+        # A power of two: integer weights stay integers, and equal splits equal.
+        scale = 2.0 ** float(np.ceil(np.log2(edges.shape[1] * shares.sum())))
         of = self.scores, sample.y, self.margin_state.arrays
         spans = parts(len(rows), sample.n_parts)
-        sample.run(lambda at: bottom_edges(*of, rows[at], shares, whole, edges[at]), spans)
-        own, sums = sample.binned.take(rows), FixedPointSums.of_fixed(edges, whole)
+        sample.run(lambda at: bottom_edges(*of, rows[at], shares, scale, edges[at]), spans)
+        own, sums = sample.binned.take(rows), FixedPointSums.of_fixed(edges, scale)
         parallel = Parallelism(sample.n_threads, sample.run)
         tree, _ = grow_tree(own, sums, growth, parallel=parallel)
         answer = TreeAnswer(tree, tree.value[:, :-1].argmax(axis=1).astype(np.int32))
@@ -303,3 +333,82 @@ def best_round(stages: Sequence[Stage]) -> int:
         if margins[t] > best + ROUNDING:
             kept, best = t + 1, margins[t]
     return kept
+
+
+def bottom_mass(bottom: Any, rows: TrainingState) -> float:
+    """The weight of the rows at the bottom, from a share (float) or a number (int).
+
+    Where weights are whole numbers they count rows, and so does the result.
+    """
+    weights = rows.sample_weight
+    total = float(len(rows)) if weights is None else float(weights.sum())
+    if not isinstance(bottom, float):
+        if bottom > total:
+            raise ValueError(
+                f"bottom={bottom!r} is more than all rows, which weigh {total:g}; pass a share "
+                "such as 0.25, or a smaller number."
+            )
+        return float(bottom)
+    counts = weights is None or bool((weights == np.rint(weights)).all())
+    return max(float(round(bottom * total)), 1.0) if counts else bottom * total
+
+
+def compare_bottoms(
+    booster: Any, rows: TrainingState, learner: Learner, values: Sequence[float]
+) -> list[dict[str, Any]]:
+    """Held-out error of each share of rows at the bottom, best first; one phase I serves all.
+
+    Shares whose bottom margin stays negative have degenerated, and come last. ``phase_1`` is the
+    held-out error of phase I alone, ``excess`` that of the share beyond it, in standard errors.
+    """
+    train, test = split_off(rows.y, 0.2, booster._seed)
+    if not len(test) or rows.n_classes == 1:
+        unknown = dict.fromkeys(("error", "margin", "phase_1", "excess"), np.nan)
+        records = [{"value": value, **unknown, "rounds": 0} for value in values]
+        return sorted(records, key=lambda record: abs(record["value"] - 0.25))
+
+    def start(value: float, workers: Workers) -> Boosting:
+        rival = copy.copy(booster)
+        own = rows.take(train, workers)
+        rival.bottom_ = bottom_mass(value, own)
+        held_out, seeds = rows.take(test, workers), Seeds(booster._seed)
+        return Boosting(rival, learner, own, held_out, seeds, booster.n_estimators)
+
+    first = start(values[0], rows.workers)
+    is_descending = first.state().is_descending
+    while len(first.stages) < first.n_rounds and (is_descending() or not first.stages):
+        first.one_round()
+
+    def finish(value: float) -> dict[str, Any]:
+        return _second_phase(start(value, Workers(1)), first, value)
+
+    records = rows.workers.run(finish, list(values))
+    return sorted(records, key=lambda record: (record["margin"] < 0, record["error"]))
+
+
+def _second_phase(run: Boosting, first: Boosting, value: float) -> dict[str, Any]:
+    """Go on from the stages of phase I; the held-out error of the best round."""
+    run.stages = list(first.stages)
+    run.replay()
+    direct = run.booster._direct()
+    search = DirectSearch(run.rows, run.learner, direct, run.stages, phase=2)
+    search.margin = search.error_and_margin()[1]  # that of phase I was for another bottom
+    extra = {**run.stages[-1].extra, "margin": search.margin}
+    run.stages[-1] = replace(run.stages[-1], extra=extra)
+    run.booster_state = search
+    assert run.validation is not None
+    errors, over = [run.error_on(run.validation)], False
+    while not over and len(run.stages) < run.n_rounds:
+        over = run.one_round()
+        errors.append(run.error_on(run.validation))
+    kept = best_round(run.stages)
+    error, before = errors[kept - len(first.stages)], errors[0]
+    spread = np.sqrt(max(before * (1 - before), 1 / len(run.validation)) / len(run.validation))
+    return {
+        "value": value,
+        "error": error,
+        "margin": run.stages[kept - 1].extra["margin"],
+        "rounds": kept,
+        "phase_1": before,
+        "excess": float((error - before) / spread),
+    }

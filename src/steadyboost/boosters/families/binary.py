@@ -18,7 +18,8 @@ from steadyboost.ensemble.codes.codes import (
     exhaustive_code,
 )
 from steadyboost.ensemble.estimator import BoostingClassifier
-from steadyboost.ensemble.loop import Round
+from steadyboost.ensemble.model_io.fields import Check, bits
+from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import add_votes, one_against_all, softmax
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
@@ -53,13 +54,27 @@ class BinaryBoostingClassifier(BoostingClassifier):
     """Base of boosters that are defined for two classes; adds ``strategy``."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BoostingClassifier._parameter_constraints,
         "strategy": [StrOptions({"ovr", "exhaustive", *CODES}), "array-like"],
     }
+
+    needed_fields: ClassVar[tuple[str, ...]] = ("bits_",)
+    adds_votes = False  # each subproblem adds to its own column
 
     def __init__(self, estimator: Any = None, *, strategy: Any = "ovr", **shared: Any):
         super().__init__(estimator, **shared)
         self.strategy = strategy
+
+    def fitted_fields(self) -> dict[str, Check]:
+        k = self.n_classes_
+        n_problems = 1 if k <= 2 else k if self._is_ovr() else None
+        return {**super().fitted_fields(), "bits_": bits(k, n_problems)}
+
+    def has_parts(self) -> bool:
+        return True
+
+    def n_parts(self, t: int) -> int:
+        """An answer per problem, where there are several."""
+        return self.n_outputs() if self.n_outputs() > 1 else 0
 
     def prepare(self) -> None:
         """The bits of each class, (k, problems)."""

@@ -1,4 +1,4 @@
-"""Boosters that ask a yes-or-no question about each label, as soft-max boosting and AdaBoost.MH do.
+"""Boosters with a binary question for each label: soft-max boosting and AdaBoost.MH.
 
 A hypothesis h(x, y) is -1 or 1 for each row and label: one weak hypothesis per label, grown side by
 side from the same binned rows, or one tree that answers for all labels at once. Rows may have one
@@ -6,6 +6,7 @@ label each, or any set of labels (an indicator matrix).
 """
 
 from functools import partial
+from itertools import chain
 from typing import Any, ClassVar, NamedTuple, cast
 
 import numpy as np
@@ -13,16 +14,16 @@ from sklearn.utils import Tags
 
 from steadyboost.boosters.families.binary import SIGNS
 from steadyboost.ensemble.estimator import BoostingClassifier
-from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.loop import RoundResult, answer_to
+from steadyboost.ensemble.model_io.fields import Check, truth
+from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import add_votes
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
-from steadyboost.learners.base import Answer, Question
-from steadyboost.learners.many import Answers, answers_at_once
-from steadyboost.learners.tree import Tree
+from steadyboost.learners.base import Answer, Answers, Learner, Question
+from steadyboost.learners.tree import Tree, answers_at_once
 from steadyboost.trees.growth.sharded import add_up
-from steadyboost.trees.histograms.fixed_point import rounded
-from steadyboost.trees.histograms.row_statistics import parts
+from steadyboost.trees.histograms.row_statistics import parts, rounded
 from steadyboost.trees.jit import kernel
 
 
@@ -58,14 +59,14 @@ def _sum_answered(values, votes):
 
 @kernel
 def _masses(worths, start, stop, out):
-    """What is at stake for each label in some of the rows."""
+    """Sum of the absolute worths of each label over some of the rows."""
     for label in range(len(out)):
         out[label] = _sum_sizes(worths[label, start:stop])
 
 
 @kernel
 def _edges(worths, votes, start, stop, out):
-    """What the answers about each label are worth in some of the rows."""
+    """Sum of the worths of the answers about each label over some of the rows."""
     for label in range(len(out)):
         out[label] = _sum_answered(worths[label, start:stop], votes[label, start:stop])
 
@@ -106,12 +107,31 @@ class LabelResult(NamedTuple):
     mass: float
 
 
-class LabelwiseClassifier(BoostingClassifier):
-    """Base of boosters with a question per label; they say what answers are worth, and the step."""
+class LabelQuestions(NamedTuple):
+    """A round's questions about all labels; ``votes`` are written to, a row for each label."""
 
+    rows: TrainingState
+    learner: Learner
+    rounds: list[Round]  # one for each label
+    worths: np.ndarray  # (labels, n)
+    votes: np.ndarray  # (labels, n)
+    at_once: bool  # whether the learner grows the trees of several labels in one call
+
+
+class LabelwiseClassifier(BoostingClassifier):
+    """Base of boosters with a question per label; they define ``worths`` and ``steps``."""
+
+    needed_fields = ("multilabel_",)
     takes_label_sets = True
+    adds_votes = False  # each answer adds to the score of its own label
     code: ClassVar[np.ndarray] = SIGNS  # what no and yes add to a label's score
     multilabel_: bool = False
+
+    def has_parts(self) -> bool:
+        return True
+
+    def fitted_fields(self) -> dict[str, Check]:
+        return {**super().fitted_fields(), "multilabel_": truth}
 
     def worths(self, rows: TrainingState, round_: Round) -> np.ndarray:
         """What a yes to each label is worth in each row, (n, k) in column order; a no is minus it.
@@ -132,46 +152,43 @@ class LabelwiseClassifier(BoostingClassifier):
         edge = sum(one.edge for one in found)
         return max(0.0, (1 - edge / mass) / 2) if mass > 0 else 0.5
 
-    def boost(self, run: Boosting, round_: Round) -> bool:
+    def boost(
+        self, rows: TrainingState, learner: Learner, round_: Round, state: Any
+    ) -> RoundResult:
         """Fit the labels in parallel: one call per label, or one call per thread for its share."""
-        rows = run.rows
         worths = self.worths(rows, round_).T
         votes = np.zeros(worths.shape, dtype=np.int32)
+        # Bootstraps are drawn question by question, and batches of trees are not distributed.
         one_by_one = self.resample or rows.workers.is_distributed
-        at_once = answers_at_once(run.learner) and not one_by_one
+        at_once = answers_at_once(learner) and not one_by_one
         n_calls = min(rows.workers.n_threads, len(worths)) if at_once else len(worths)
-        ask = partial(self.ask_labels, run, worths, votes, round_.split(len(worths)), at_once)
-        asked = rows.workers.parallel_map(ask, parts(len(worths), n_calls))
-        found = [one for some in asked for one in some]
-        run.questions = [one.question for one in found if one.question is not None]
-        answers = Answers(tuple(one.answer for one in found))
-        error, votes = self.errors(found), votes.T
-        return self.settle(run, answers, votes, error, self.steps(rows, votes, found, error))
+        asked = LabelQuestions(rows, learner, round_.split(len(worths)), worths, votes, at_once)
+        spans = parts(len(worths), n_calls)
+        some = rows.workers.parallel_map(partial(self.ask_labels, asked), spans)
+        found = list(chain.from_iterable(some))
+        error = self.errors(found)
+        step = self.steps(rows, votes.T, found, error)
+        factor = 1.0 if step is None else self.learning_rate * step
+        stage = Stage(Answers(tuple(one.answer for one in found)), self.code, factor, error)
+        questions = [one.question for one in found if one.question is not None]
+        return RoundResult(stage, votes.T, questions, {}, step is None)
 
-    def ask_labels(
-        self,
-        run: Boosting,
-        worths: np.ndarray,
-        votes: np.ndarray,
-        rounds: list[Round],
-        at_once: bool,
-        at: slice,
-    ) -> list[LabelResult]:
-        """Put the questions of some labels, unless nothing is at stake."""
-        rows, own, said = run.rows, worths[at], votes[at]
+    def ask_labels(self, asked: LabelQuestions, at: slice) -> list[LabelResult]:
+        """Fit hypotheses for some labels, except those whose worths are all zero."""
+        rows, own, said = asked.rows, asked.worths[at], asked.votes[at]
         masses = _total(rows, _masses, own)
         targets, weights = np.empty(own.shape, dtype=np.int32), np.empty(own.shape)
+        # Rounded: a total may differ in its last bits between machines, and weights must not.
         _take_apart(own, rounded(np.where(masses > 0, masses, 1.0)), targets, weights)
         pairs = zip(targets, weights, strict=True)
         questions = [Question(target, weight, 2, self.code) for target, weight in pairs]
-        alone = rows.workers.alone()  # labels have a thread each, so that no tree needs more
         answers: list[Any]
-        if at_once:
-            tree = cast(Tree, run.learner)
+        if asked.at_once:
+            tree, alone = cast(Tree, asked.learner), rows.workers.alone()
             answers, said[:] = tree.answer_each(rows.data, targets, weights, alone)
         else:
             answers = [
-                self.ask_label(run, question, said[j], rounds[at.start + j]) if masses[j] else None
+                self.ask_label(asked, question, at.start + j) if masses[j] else None
                 for j, question in enumerate(questions)
             ]
         edges = _total(rows, _edges, own, said)
@@ -184,27 +201,14 @@ class LabelwiseClassifier(BoostingClassifier):
             )
         ]
 
-    def ask_label(self, run: Boosting, question: Question, votes: np.ndarray, own: Round) -> Answer:
-        """Put the question of one label."""
-        rows = run.rows
-        counts = own.draw_counts(rows, question.weights) if self.resample else None
+    def ask_label(self, asked: LabelQuestions, question: Question, label: int) -> Answer:
+        """Fit the hypothesis of one label, on one thread: labels are fitted in parallel."""
+        rows, own = asked.rows, asked.rounds[label]
         alone = rows.workers.alone()
-        answer, votes[:] = run.learner.answer(rows.data, question, counts, own.seed, alone)
+        answer, asked.votes[label] = answer_to(
+            question, rows, asked.learner, own, self.resample, alone
+        )
         return answer
-
-    def settle(
-        self, run: Boosting, answer: Answer, votes: np.ndarray, error: Any, step: Any
-    ) -> bool:
-        """Add a hypothesis with a step; without one, stop. Whether this round is the last."""
-        if step is None and run.stages:
-            return True
-        extra = {}
-        if step is None:
-            run.warn_of_no_edge(float(np.mean(error)))
-            extra["no_edge"] = True
-        factor = 1.0 if step is None else self.learning_rate * step
-        run.accept(Stage(answer, self.code, factor, error, extra), votes, {})
-        return step is None or run.is_done()
 
     def add(self, scores: np.ndarray, stage: Stage, votes: np.ndarray) -> None:
         """Each answer adds to the score of its own label."""
@@ -233,7 +237,7 @@ class LabelwiseClassifier(BoostingClassifier):
         )
 
     def wrong(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """A set is wrong if any label of it is."""
+        """A row is misclassified if any of its labels is (subset accuracy)."""
         if not self.multilabel_:
             return super().wrong(scores, y)
         return ((scores > 0) != (y != 0)).any(axis=1)
@@ -251,6 +255,14 @@ class LabelwiseClassifier(BoostingClassifier):
                 "row; compare predict_proba with a threshold per label instead."
             )
         return super()._cheapest(X, cost_matrix)
+
+    def check_cost_matrix(self) -> None:
+        if self.cost_matrix_ is not None and self.multilabel_:
+            raise ValueError(
+                "cost_matrix is between classes, but y has several labels per row; choose a "
+                "threshold for each label of predict_proba instead."
+            )
+        super().check_cost_matrix()
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -1,20 +1,165 @@
-"""What AdaBoost.OC and MSmoothBoost share: a coloured question each round."""
+"""What boosters over (row, wrong label) pairs share: weights of pairs, and a coloured question.
 
+AdaBoost.OC, AdaBoost.M2 and MSmoothBoost keep a distribution D(i, l) ~ exp(S(l) - S(y_i)) times a
+factor of the row; a round needs a few sums over labels of it. Exponents are shifted row by row, and
+factors are kept as logarithms, so that thousands of rounds neither overflow nor underflow.
+"""
+
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 
-from steadyboost.boosters.families.pairs import Damping, Pairs
 from steadyboost.ensemble.codes.colorings import coloring_rule
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.rounds import Draw, Round
 from steadyboost.ensemble.scores import softmax
-from steadyboost.ensemble.training_state import TrainingState
-from steadyboost.ensemble.weighting import PairWeighting
+from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_of
+from steadyboost.ensemble.weighting import CHUNK, ExpScoreCache, PairWeighting
 from steadyboost.learners.base import Question
+from steadyboost.trees.growth.sharded import add_up
+from steadyboost.trees.jit import kernel
 from steadyboost.trees.prediction.apply import take
 
+Damping = Callable[[np.ndarray], np.ndarray]
+
+TINY = 1e-250  # what a colouring separates is summed by logarithms below this
 CLIP = 1e-10
+
+
+@kernel
+def _sum_by_label(values, factor, y, out):
+    """Add up pair weights by (label, own label)."""
+    for c in range(values.shape[1]):
+        for i in range(len(y)):
+            out[c, y[i]] += factor[i] * values[i, c]
+
+
+@kernel
+def _write_edges(values, factor, total, y, out):
+    """Write edges chunk by chunk, as pairs are stored by column and edges by row."""
+    k = values.shape[1]
+    for start in range(0, len(y), CHUNK):
+        stop = min(start + CHUNK, len(y))
+        for c in range(k):
+            for i in range(start, stop):
+                out[i, c] = -factor[i] * values[i, c]
+        for i in range(start, stop):
+            out[i, k] = factor[i] * total[i]
+            out[i, y[i]] = out[i, k]
+
+
+def log_sum_exp(scores: np.ndarray) -> np.ndarray:
+    """ln of the rows' sums of exp(scores)."""
+    top = scores.max(axis=1)
+    return top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
+
+
+class BlockPairs:
+    """A block's pairs: weight(i, l) = factor[i] * exp_scores.values[i, l]."""
+
+    def __init__(self, block: RowChunk, colors: np.ndarray, damping: Damping | None):
+        self.block = block
+        self.exp_scores = block.exp_scores or ExpScoreCache(block.scores, block.y)
+        self.total, self.other = self.exp_scores.sum_colors(colors)
+        self.log_factor = self.exp_scores.shift - self.exp_scores.own
+        if damping is not None:
+            self.log_factor += damping(self.log_factor + np.log(self.total))
+        if block.base is not None:
+            self.log_factor += block.base
+        self.factor = np.exp(self.log_factor - self.log_factor.max())
+
+    def log_other(self, colors: np.ndarray) -> np.ndarray:
+        """ln of each row's weight of the other colour, up to a constant of all rows."""
+        scores, y = self.block.scores, self.block.y
+        sides = np.array([log_sum_exp(scores[:, colors == color]) for color in (1, 0)])
+        return self.log_factor - self.exp_scores.shift + sides[colors[y], np.arange(len(y))]
+
+
+class Pairs:
+    """A distribution over the (row, label) pairs of all rows, from the current scores.
+
+    ``damping``, if any, gives the logarithm of a further factor of each row, from
+    ``ln(sum over l of exp(S(l) - S(y_i)))``, how strongly the scores speak against its label.
+    ``colors`` is the colouring that is going to be asked, where it is known already.
+    """
+
+    def __init__(
+        self, rows: TrainingState, damping: Damping | None = None, colors: np.ndarray | None = None
+    ):
+        self.rows, self.colors = rows, colors
+        first = np.zeros(rows.n_classes, dtype=np.int8) if colors is None else colors
+        self.parts = rows.each(lambda block: BlockPairs(block, first, damping))
+        sums = [float((part.factor * part.total).sum()) for part in self.parts]
+        tops = [float(part.log_factor.max()) for part in self.parts]
+        top, total = rows.allreduce(list(zip(tops, sums, strict=True)), scale_of)
+        for part, own in zip(self.parts, tops, strict=True):
+            part.factor *= np.exp(own - top)
+            part.factor /= total
+        self.log_total = float(top + np.log(total))
+
+    def _total(self, values: list) -> Any:
+        """Sum over the blocks of all machines."""
+        return self.rows.allreduce(values, add_up)
+
+    def _each(self, function: Callable[[BlockPairs], np.ndarray | float | None]) -> list:
+        return self.rows.workers.run(function, self.parts)
+
+    def affinity(self) -> np.ndarray:
+        """w(l, l') = sum of D(i, l) over the rows with label l' (003, section 2.3)."""
+        k = self.rows.n_classes
+
+        def of_part(part: BlockPairs) -> np.ndarray:
+            out = np.zeros((k, k))
+            _sum_by_label(part.exp_scores.values, part.factor, part.block.y, out)
+            return out
+
+        return self._total(self._each(of_part))
+
+    def ask(self, colors: np.ndarray) -> float:
+        """Set the rows' weights to D(i) for a colouring; returns U, the weight that it separates.
+
+        D(i) = sum of D(i, l) over the labels l of the other colour, divided by U (003, Fig. 3).
+        """
+        weights = self.rows.weights
+
+        def of_part(part: BlockPairs) -> float:
+            own = weights[part.block.rows]
+            if colors is not self.colors:
+                part.total, part.other = part.exp_scores.sum_colors(colors)
+            np.multiply(part.factor, part.other, out=own)
+            return float(own.sum())
+
+        separated = self._total(self._each(of_part))
+        if separated < TINY:
+            return self._ask_by_logarithms(colors)
+        weights /= separated
+        return separated
+
+    def _ask_by_logarithms(self, colors: np.ndarray) -> float:
+        """As ``ask``: U may be too small for a float, but the rows' shares of it are not."""
+        rows, weights = self.rows, self.rows.weights
+        logs = [part.log_other(colors) for part in self.parts]
+        top = rows.allreduce([float(own.max()) for own in logs], max)
+        for part, own in zip(self.parts, logs, strict=True):
+            weights[part.block.rows] = np.exp(own - top)
+        total = rows.sum(weights)
+        weights /= total
+        return float(np.exp(top + np.log(total) - self.log_total))
+
+    def edges(self) -> np.ndarray:
+        """A(i, l) = -D(i, l), and A(i, y_i) = the sum of D(i, .): what a vote for l is worth.
+
+        The last column is the row's mass.
+        """
+        out = np.empty((len(self.rows), self.rows.n_classes + 1))
+
+        def of_part(part: BlockPairs) -> None:
+            own = out[part.block.rows]
+            _write_edges(part.exp_scores.values, part.factor, part.total, part.block.y, own)
+
+        self._each(of_part)
+        return out
 
 
 class OutputCodeClassifier(BoostingClassifier):
@@ -24,7 +169,6 @@ class OutputCodeClassifier(BoostingClassifier):
     stops_when_perfect = False  # one perfect colouring does not separate k classes
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BoostingClassifier._parameter_constraints,
         "coloring": [str, callable, "array-like"],
     }
 

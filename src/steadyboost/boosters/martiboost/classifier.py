@@ -1,5 +1,6 @@
 """MartiBoost. Long & Servedio (2005); papers/004, section 5.5.1."""
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, ClassVar
 
@@ -9,18 +10,19 @@ from sklearn.utils.validation import check_is_fitted
 from steadyboost.boosters.families.binary import SIGNS, BinaryBoostingClassifier
 from steadyboost.boosters.martiboost.mass import push
 from steadyboost.boosters.martiboost.program import Layer, Program
-from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.loop import RoundResult
+from steadyboost.ensemble.model_io.fields import Check, Numbers
+from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import ROUNDING
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
-from steadyboost.learners.base import Learner, Question
-from steadyboost.learners.many import Answers
+from steadyboost.learners.base import Answers, Learner, Question
 from steadyboost.learners.tree import Stump
 from steadyboost.parameters import Interval
 
 
 class MartiBoostClassifier(BinaryBoostingClassifier):
-    """Martingale boosting: rows walk through a grid of weak hypotheses, a step for each answer.
+    """Martingale boosting: a branching program whose nodes are weak hypotheses.
 
     After l layers a row is at one of l + 1 nodes, by the number i of its steps to the right. Each
     node has a hypothesis of its own, trained on the rows that get there, with both classes of equal
@@ -63,10 +65,11 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
     0.94
     """
 
+    needed_extra = ("routes", "mass")
+    weighs_stakes = False  # nodes balance the classes, whatever these weigh
     stops_when_perfect = False  # layers, not hypotheses, are perfect
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BinaryBoostingClassifier._parameter_constraints,
         "n_layers": [Interval(Integral, 1, None, closed="left"), None],
         "randomized": ["boolean"],
     }
@@ -101,12 +104,23 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
     def n_parts(self, t: int) -> int:
         return self.n_outputs() * (t + 1)
 
-    def subproblems(self, rows: TrainingState) -> list[TrainingState]:
+    def make_state(
+        self, rows: TrainingState, learner: Learner, stages: Sequence[Stage]
+    ) -> list[Program]:
+        """The branching program of each binary problem."""
         workers = rows.workers if self.n_outputs() == 1 else rows.workers.alone()
         return [
-            Program(rows, bits[rows.y], [self._mass(b.scores, p) for b in rows.blocks], workers)
+            Program(rows, bits[rows.y], self._masses(rows, p), workers, is_new=not stages)
             for p, bits in enumerate(self.bits_.T.astype(np.int32))
         ]
+
+    def subproblems(self, rows: TrainingState) -> list[TrainingState]:
+        """One: a layer holds the nodes of all binary problems."""
+        return [rows]
+
+    def _masses(self, rows: TrainingState, p: int) -> list[np.ndarray]:
+        """The mass of problem p, chunk by chunk."""
+        return [self._mass(block.scores, p) for block in rows.blocks]
 
     def _mass(self, scores: np.ndarray, p: int) -> np.ndarray:
         """The columns with the mass of problem p."""
@@ -114,36 +128,37 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
         width = scores.shape[1] // n_subproblems - 1
         return scores[:, n_subproblems + p * width :][:, :width]
 
-    def boost(self, run: Boosting, round_: Round) -> bool:
+    def boost(
+        self, rows: TrainingState, learner: Learner, round_: Round, state: list[Program]
+    ) -> RoundResult:
         """A layer of each problem."""
-        programs: list[Any] = run.subproblems
         n_nodes = round_.t + 1
-        votes = np.zeros((len(programs) * n_nodes, len(run.rows)), dtype=np.int32)
+        votes = np.zeros((len(state) * n_nodes, len(rows)), dtype=np.int32)
 
         def grow(p: int) -> Layer:
             own = votes[p * n_nodes : (p + 1) * n_nodes]
-            return programs[p].grow(run.learner, self.resample, round_, p * n_nodes, own)
+            return state[p].grow(learner, self.resample, round_, p * n_nodes, own)
 
-        layers = run.rows.workers.parallel_map(grow, range(len(programs)))
-        run.questions = [
-            Question(program.y, layer.weights, 2, SIGNS)
-            for program, layer in zip(programs, layers, strict=True)
-        ]
-        stage = self.stage(layers)
-        no_edge = not run.stages and all(layer.error >= 0.5 - ROUNDING for layer in layers)
-        if no_edge:
-            run.warn_of_no_edge(stage.error)
-            stage.extra["no_edge"] = True
-        info = {"hypotheses": sum(layer.n_hypotheses for layer in layers)}
-        run.accept(stage, votes.T, info)
-        return no_edge or self.is_done(run)
+        layers = rows.workers.parallel_map(grow, range(len(state)))
+        return RoundResult(
+            self.stage(layers),
+            votes.T,
+            [
+                Question(own.y, layer.weights, 2, SIGNS)
+                for own, layer in zip(state, layers, strict=True)
+            ],
+            {"hypotheses": sum(layer.n_hypotheses for layer in layers)},
+            # Later layers move mass even where their hypotheses have no edge.
+            no_edge=round_.t == 0 and all(layer.error >= 0.5 - ROUNDING for layer in layers),
+        )
 
-    def is_done(self, run: Boosting) -> bool:
+    def is_done(self, rows: TrainingState, stages: Sequence[Stage], state: list[Program]) -> bool:
         """Whether every row is, in every problem, where later layers cannot change its label."""
-        if run.rows.n_classes == 1:
-            return super().is_done(run)
-        programs: list[Any] = run.subproblems
-        return all(program.is_settled(len(run.stages) + 1) for program in programs)
+        return all(program.is_settled(len(stages) + 1) for program in state)
+
+    def stage_fields(self) -> dict[str, Check]:
+        routes, mass = Numbers((None, 2), 0, 1, "f"), Numbers((None,), 0, 1, "f")
+        return {**super().stage_fields(), "routes": routes, "mass": mass}
 
     def stage(self, layers: list[Layer]) -> Stage:
         """The nodes of all problems, problem by problem."""
@@ -161,10 +176,9 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
             super().add(scores, stage, votes)
             return
         n_subproblems, n_nodes = self.n_outputs(), votes.shape[1] // self.n_outputs()
-        routes = checked_routes(stage, votes.shape[1])
         for p in range(n_subproblems):
             at = slice(p * n_nodes, (p + 1) * n_nodes)
-            push(self._mass(scores, p), routes[at], votes[:, at], scores[:, p])
+            push(self._mass(scores, p), stage.extra["routes"][at], votes[:, at], scores[:, p])
 
     def decision(self, scores: np.ndarray) -> np.ndarray:
         """Half the log-odds of the right half; with more classes, as other problems' scores."""
@@ -173,6 +187,14 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
         """The mass of the right half, normalised over the classes."""
         return super().probabilities(scores[:, : self.n_outputs()])
+
+    def check_cost_matrix(self) -> None:
+        super().check_cost_matrix()
+        if self.randomized and self.cost_matrix_ is not None:
+            raise ValueError(
+                "randomized=True draws labels by their probabilities, where cost_matrix asks for "
+                "the cheapest ones; set randomized=False."
+            )
 
     def _label(self, proba: np.ndarray) -> np.ndarray:
         """Where a path ends is as likely as its mass says: one draw is a random path."""
@@ -186,19 +208,12 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
     def feature_importances_(self) -> np.ndarray:
         """Share of each feature in the decrease of impurity, weighted by the mass of the nodes."""
         check_is_fitted(self, "stages_")
-        n, total = self.n_features_in_, np.zeros(self.n_features_in_)
+        n = self._encoder.n_columns
+        total = np.zeros(n)
         for stage in self.stages_:
             answers = stage.answer.answers if isinstance(stage.answer, Answers) else ()
             for answer, mass in zip(answers, stage.extra.get("mass", ()), strict=True):
                 if answer is not None:
                     total += mass * answer.importances(n)
+        total = self._encoder.by_feature(total)
         return total / total.sum() if total.sum() > 0 else total
-
-
-def checked_routes(stage: Stage, n: int) -> np.ndarray:
-    """The routes of a stage, which may come from a file; the mass of its nodes is checked, too."""
-    for name, shape in (("routes", (n, 2)), ("mass", (n,))):
-        values = stage.extra[name]
-        if values.shape != shape or not ((values >= 0) & (values <= 1)).all():
-            raise ValueError(f"{name} must be probabilities, of shape {shape}.")
-    return stage.extra["routes"]

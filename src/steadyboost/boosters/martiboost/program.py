@@ -13,11 +13,12 @@ from steadyboost.boosters.martiboost.mass import (
     routes_of,
     weigh_nodes,
 )
-from steadyboost.ensemble.loop import Round
+from steadyboost.ensemble.loop import answer_to
+from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Answer, Learner, Question
-from steadyboost.learners.many import answers_at_once
+from steadyboost.learners.tree import answers_at_once
 
 WORK = 8_000_000  # weights that are held at a time
 
@@ -44,8 +45,14 @@ class Program(TrainingState):
     """
 
     def __init__(
-        self, rows: TrainingState, y: np.ndarray, mass: Sequence[np.ndarray], workers: Workers
+        self,
+        rows: TrainingState,
+        y: np.ndarray,
+        mass: Sequence[np.ndarray],
+        workers: Workers,
+        is_new: bool,
     ):
+        """``is_new`` says that there are no layers yet: all mass is put at the root."""
         super().__init__(rows.data, y, 2, rows.sample_weight, workers, scores=mass)
         logs = [0.0 if block.base is None else block.base.max() for block in self.blocks]
         top = self.allreduce(logs, max)
@@ -53,7 +60,8 @@ class Program(TrainingState):
         def begin(block: RowChunk) -> np.ndarray:
             own = self.weights[block.rows]
             own[:] = 1.0 if block.base is None else np.exp(block.base - top)
-            block.scores[:, 0] = 1
+            if is_new:
+                block.scores[:, 0] = 1
             return np.bincount(block.y, weights=own, minlength=2)
 
         self.weights /= self.total(begin)[y]
@@ -67,7 +75,7 @@ class Program(TrainingState):
             add_class_shares(block.scores.T, block.y, self.weights[block.rows], out)
             return out
 
-        if len(self._shares) != n_nodes:  # asked for at the end of a round, and then in the next
+        if len(self._shares) != n_nodes:  # needed at the end of a round, and again in the next
             self._shares = self.total(in_block)
         return self._shares
 
@@ -89,7 +97,9 @@ class Program(TrainingState):
         mixed = np.flatnonzero((class_shares > ABSENT).all(axis=1))
         answers: list[Answer | None] = [None] * n_nodes
         average, mistakes = np.zeros(n), np.zeros((n_nodes, 2))
-        size = max(1, WORK // self.n_all)
+        size = max(
+            1, WORK // self.n_all
+        )  # nodes at a time; by all rows, so as not to depend on workers
         for start in range(0, len(mixed), size):
             nodes = mixed[start : start + size]
             weights = self._weigh(nodes, class_shares, average)
@@ -147,8 +157,7 @@ class Program(TrainingState):
 
         def ask(j: int) -> tuple[Answer, np.ndarray]:
             own, question = rounds[j], Question(self.y, weights[j], 2, SIGNS)
-            counts = own.draw_counts(self, question.weights) if resample else None
-            return learner.answer(self.data, question, counts, own.seed, alone)
+            return answer_to(question, self, learner, own, resample, alone)
 
         asked = self.workers.parallel_map(ask, range(len(rounds)))
         return [answer for answer, _ in asked], np.array([votes for _, votes in asked])

@@ -8,18 +8,28 @@ import numpy as np
 from steadyboost.boosters.families.binary import SIGNS
 from steadyboost.boosters.families.labelwise import LabelResult, LabelwiseClassifier
 from steadyboost.boosters.softmax_boost.soft_risk import SoftRisk, draw_rows
-from steadyboost.ensemble.costs import check_cost_matrix, check_row_costs
+from steadyboost.ensemble.callbacks import with_callbacks
+from steadyboost.ensemble.costs import (
+    check_cost_matrix,
+    check_row_costs,
+    over_stakes,
+    stakes_of,
+    weighted_by_stakes,
+)
+from steadyboost.ensemble.model_io.checks import MAX_SCORE
+from steadyboost.ensemble.model_io.fields import Check, Numbers
 from steadyboost.ensemble.rounds import Draw, Round
 from steadyboost.ensemble.scores import ROUNDING, sigmoid, softmax
-from steadyboost.ensemble.sklearn_callbacks import with_callbacks
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.learners.base import Learner
 from steadyboost.learners.tree import Tree
-from steadyboost.parameters import Interval, RealNotInt, StrOptions
+from steadyboost.parameters import LARGE, Interval, RealNotInt, StrOptions, factor
+
+MOST_DRAWS = 2**31 - 1  # pairs of a row and a label in a round
 
 
 class SoftmaxBoostClassifier(LabelwiseClassifier):
-    """Minimise the error itself, or any cost of mistakes, of a rule that answers by chance.
+    """Minimise the expected cost of a randomised decision rule: the error, or any cost of mistakes.
 
     The rule g = softmax(psi) has a smooth expected cost, and each round takes a step down its
     gradient. A row whose label the scores contradict has next to no gradient, so wrong labels are
@@ -31,6 +41,12 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in the
         order of ``classes_``. By default 1 for each mistake. Costs of each row can be passed to
         ``fit`` instead.
+    row_sampling : {"stake", "uniform"}, default="stake"
+        How rows are drawn where costs are unequal. "stake": in proportion to how much more the
+        dearest answer costs than the cheapest, and costs are divided by this stake. The expected
+        cost is the same up to a factor, which makes the scale of the costs irrelevant. "uniform":
+        every row alike, as Algorithm 2 is printed; costs must then be from 0 to 1. With 0-1 costs
+        both are the same.
     n_samples : float, int or "all", default=1.0
         Pairs of a row and a label drawn in each round, from the rows and g: a float is a multiple
         of the number of rows (by default as many pairs as rows, as in the paper), an int is a
@@ -60,20 +76,21 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
     1.0
     """
 
+    scores_know_costs = True
     stops_when_perfect = False  # steps are bounded, and the rule is not sure yet
     code = -SIGNS  # a yes says that the label is too expensive
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **LabelwiseClassifier._parameter_constraints,
         "cost_matrix": ["array-like", None],
+        "row_sampling": [StrOptions({"stake", "uniform"})],
         "n_samples": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, None, closed="neither"),
+            Interval(Integral, 1, MOST_DRAWS, closed="both"),
+            Interval(RealNotInt, 0, LARGE, closed="right"),
             StrOptions({"all"}),
         ],
         "step": [
             StrOptions({"sampled", "theory"}),
-            Interval(Real, 0, None, closed="neither"),
+            factor(),
         ],
         "max_leaf_nodes": Tree._parameter_constraints["max_leaf_nodes"],
     }
@@ -83,6 +100,7 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         estimator: Any = None,
         *,
         cost_matrix: Any = None,
+        row_sampling: str = "stake",
         n_samples: float | int | str = 1.0,
         step: str | float = "sampled",
         max_leaf_nodes: int | None = 12,
@@ -90,6 +108,7 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
     ):
         super().__init__(estimator, **shared)
         self.cost_matrix = cost_matrix
+        self.row_sampling = row_sampling
         self.n_samples = n_samples
         self.step = step  # type: ignore[method-assign, assignment]
         self.max_leaf_nodes = max_leaf_nodes
@@ -98,13 +117,15 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
         *,
+        cost_matrix: Any = None,
         costs: Any = None,
+        label_distribution: Any = None,
     ) -> "SoftmaxBoostClassifier":
         """Fit the ensemble.
 
@@ -118,9 +139,14 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
             Non-negative weights; rows of weight 0 are left out.
         X_val, y_val, sample_weight_val : like X, y and sample_weight, default=None
             Rows to watch (and to stop early on) instead of a part of X.
+        cost_matrix : array-like of shape (k, k), default=None
+            As the parameter of this name, for this fit.
         costs : array-like of shape (n_samples, n_labels), default=None
             What each answer costs in each row, in the order of ``classes_``; where rows have
             several labels, what being wrong about each label costs.
+        label_distribution : array-like of shape (n_samples, n_classes), default=None
+            Soft labels, as in :meth:`BoostingClassifier.fit
+            <steadyboost.BoostingClassifier.fit>`; not with ``costs``.
 
         Returns
         -------
@@ -128,36 +154,65 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
             The fitted estimator.
         """
         held_out = None if X_val is None and y_val is None else (X_val, y_val, sample_weight_val)
-        return self._fit(X, y, sample_weight, held_out, costs)
+        given = [cost_matrix, self.cost_matrix, costs]
+        if sum(one is not None for one in given) > 1:
+            raise ValueError(
+                "cost_matrix (the parameter, or in fit) and costs all say what answers cost; pass "
+                "one of them."
+            )
+        known = self.cost_matrix if cost_matrix is None else cost_matrix
+        given_rows = {"costs": costs, "distribution": label_distribution}
+        return self._fit(X, y, sample_weight, held_out, cost_matrix=known, **given_rows)
+
+    def fitted_fields(self) -> dict[str, Check]:
+        k = self.n_classes_
+        # ``costs_`` is in files of versions before 0.3.
+        return {**super().fitted_fields(), "costs_": Numbers((k, k), 0, MAX_SCORE)}
 
     def _default_learner(self) -> Learner:
         return Tree(max_depth=None, max_leaf_nodes=self.max_leaf_nodes)
 
     # Costs
 
-    def prepare(self) -> None:
+    def check_cost_matrix(self) -> None:
         k = self.n_classes_
-        if self.cost_matrix is not None and self.multilabel_:
+        if self.cost_matrix_ is None:
+            return
+        if self.multilabel_:
             raise ValueError(
                 "cost_matrix is between classes, but y has several labels per row; pass to fit "
                 "costs=(n_samples, n_labels), what being wrong about each label costs."
             )
-        plain = 1 - np.eye(k)
-        known = plain if self.cost_matrix is None else check_cost_matrix(self.cost_matrix, k)
-        _need_differences(known, "cost_matrix")
-        self.costs_ = known
+        self.cost_matrix_ = known = check_cost_matrix(self.cost_matrix_, k)
+        self._check_stakes(known, "cost_matrix")
 
     def check_costs(self, costs: Any, y: np.ndarray) -> np.ndarray | None:
         if costs is None:
             return None
-        if self.cost_matrix is not None:
-            raise ValueError(
-                "cost_matrix and costs both say what answers cost; pass one, or cost_matrix=None."
-            )
         n_labels = y.shape[1] if y.ndim == 2 else len(np.unique(y))
         known = check_row_costs(costs, (len(y), n_labels))
-        _need_differences(known if y.ndim == 1 else known[..., None] * [0, 1], "costs")
+        self._check_stakes(known if y.ndim == 1 else known[..., None] * [0, 1], "costs")
         return known
+
+    def _check_stakes(self, costs: np.ndarray, name: str) -> None:
+        """Answers that cost the same in every row leave nothing to learn."""
+        stakes = stakes_of(costs)
+        if costs.shape[-1] > 1 and not stakes.any():
+            raise ValueError(
+                f"{name} gives all answers the same cost; make the right one cheaper than the "
+                "others."
+            )
+        if self.row_sampling == "uniform" and stakes.max() > 1:
+            raise ValueError(
+                f"{name} has answers that cost {stakes.max():g} more than others, but "
+                'row_sampling="uniform" takes costs from 0 to 1: larger ones make the rule sure '
+                'after a few rounds. Divide them by their maximum, or use row_sampling="stake".'
+            )
+
+    def row_stakes(self, y: np.ndarray, costs: np.ndarray | None = None) -> np.ndarray | None:
+        if self.row_sampling == "uniform" or self.multilabel_:  # each label has its own stakes
+            return None
+        return super().row_stakes(y) if costs is None else stakes_of(costs)
 
     def subproblems(self, rows: TrainingState) -> list[TrainingState]:
         if rows.costs is not None and rows.costs.shape[1] != self.n_classes_:
@@ -171,17 +226,27 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         """The risk; where rows have several labels, that of each."""
         if self.multilabel_:
             return [self._label_risk(rows, label) for label in range(self.n_classes_)]
-        if rows.costs is None:
-            return [SoftRisk(rows, self.costs_, rows.y)]
-        return [SoftRisk(rows, rows.costs, np.arange(len(rows), dtype=np.int32))]
+        if rows.costs is not None:
+            table = self._scaled(rows.costs)
+            return [SoftRisk(rows, rows.sample_weight, table, _each_its_own(rows))]
+        known = 1 - np.eye(self.n_classes_) if self.cost_matrix_ is None else self.cost_matrix_
+        return [SoftRisk(rows, rows.sample_weight, self._scaled(known), rows.y)]
 
     def _label_risk(self, rows: TrainingState, label: int) -> SoftRisk:
         """A yes costs where the row does not have the label, a no where it does."""
         has = np.ascontiguousarray(rows.y[:, label])
+        weights, wrong = rows.sample_weight, 1 - np.eye(2)
         if rows.costs is None:
-            return SoftRisk(rows, 1 - np.eye(2), has, label)
-        table = rows.costs[:, label, None] * (1 - np.eye(2))[has]
-        return SoftRisk(rows, table, np.arange(len(rows), dtype=np.int32), label)
+            return SoftRisk(rows, weights, wrong, has, label)
+        own = rows.costs[:, label]
+        if self.row_sampling == "stake":
+            return SoftRisk(rows, weighted_by_stakes(weights, own), wrong, has, label)
+        table = own[:, None] * wrong[has]
+        return SoftRisk(rows, weights, table, _each_its_own(rows), label)
+
+    def _scaled(self, costs: np.ndarray) -> np.ndarray:
+        """Costs over the stakes by which rows are drawn, if they are."""
+        return costs if self.row_sampling == "uniform" else over_stakes(costs)
 
     # Algorithm 2
 
@@ -193,14 +258,31 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         risks = self.risks(rows)
         if self.n_samples == "all":
             return _side_by_side([risk.gradient() for risk in risks])
-        counts = draw_rows(rows, self._n_draws(rows.n_all), round_.rng(Draw.ROWS))
+        n_draws, of_rows = self._n_draws(rows.n_all), round_.rng(Draw.ROWS)
+        shared = draw_rows(rows, rows.sample_weight, n_draws, of_rows)
         rng = round_.rng(Draw.LABELS)  # one after the other: the labels' draws are independent
-        return _side_by_side([risk.drawn(counts, rng) for risk in risks])
+        return _side_by_side(
+            [
+                risk.drawn(
+                    shared
+                    if risk.weights is rows.sample_weight
+                    else draw_rows(rows, risk.weights, n_draws, of_rows),
+                    rng,
+                )
+                for risk in risks
+            ]
+        )
 
     def _n_draws(self, n_rows: int) -> int:
         if isinstance(self.n_samples, Integral):
             return int(self.n_samples)
-        return max(1, round(float(self.n_samples) * n_rows))
+        wanted = float(self.n_samples) * n_rows
+        if wanted > MOST_DRAWS:
+            raise ValueError(
+                f"n_samples={self.n_samples!r} of {n_rows} rows are more than {MOST_DRAWS} pairs; "
+                'pass a smaller multiple, or "all".'
+            )
+        return max(1, round(wanted))
 
     def errors(self, found: list[LabelResult]) -> Any:
         if not self.multilabel_:
@@ -242,9 +324,6 @@ def _side_by_side(columns: list[np.ndarray]) -> np.ndarray:
     return columns[0] if len(columns) == 1 else np.asfortranarray(np.concatenate(columns, axis=1))
 
 
-def _need_differences(costs: np.ndarray, name: str) -> None:
-    """Answers that cost the same in every row leave nothing to learn."""
-    if costs.shape[-1] > 1 and (costs == costs[..., :1]).all():
-        raise ValueError(
-            f"{name} gives all answers the same cost; make the right one cheaper than the others."
-        )
+def _each_its_own(rows: TrainingState) -> np.ndarray:
+    """Row i has the i-th of the costs."""
+    return np.arange(len(rows), dtype=np.int32)

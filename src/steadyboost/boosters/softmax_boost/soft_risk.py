@@ -50,29 +50,42 @@ def _write_gradient(raised, factors, table, which, means, out):
             out[z, j] = raised[z, j] * factors[j] * (cost - means[j])
 
 
+class LabelDraws(NamedTuple):
+    """Labels to draw: how many for each row, uniform numbers for all, and what one counts."""
+
+    counts: np.ndarray
+    chances: np.ndarray
+    scale: float
+
+
 @kernel
-def _write_drawn(raised, totals, table, which, means, counts, chances, scale, out):
+def _write_drawn(raised, totals, table, which, means, draws, out):
+    """Draw labels by the soft-max, and add up their centred costs."""
     last, drawn = len(raised) - 1, 0
-    for j in range(len(counts)):
-        for _ in range(counts[j]):
-            left = chances[drawn] * totals[j] - raised[0, j]
+    for j in range(len(draws.counts)):
+        for _ in range(draws.counts[j]):
+            left = draws.chances[drawn] * totals[j] - raised[0, j]
             z = 0
             while left >= 0 and z < last:
                 z += 1
                 left -= raised[z, j]
-            out[z, j] += scale * (table[which[j], z] - means[j])
+            out[z, j] += draws.scale * (table[which[j], z] - means[j])
             drawn += 1
 
 
-def shares_of(rows: TrainingState) -> np.ndarray:
-    """p(x): each row's share of the weight."""
-    weights = rows.sample_weight
-    return np.full(len(rows), 1 / rows.n_all) if weights is None else weights / rows.total_weight
+def shares_of(rows: TrainingState, weights: np.ndarray | None) -> np.ndarray:
+    """p(x): each row's share of the weight; zeros where nothing weighs anything."""
+    if weights is None:
+        return np.full(len(rows), 1 / rows.n_all)
+    total = rows.total_weight if weights is rows.sample_weight else rows.sum(weights)
+    return weights / total if total > 0 else np.zeros(len(rows))
 
 
-def draw_rows(rows: TrainingState, n_draws: int, rng: np.random.Generator) -> np.ndarray:
-    """How often each row is among ``n_draws`` from p(x)."""
-    weights, counts = rows.sample_weight, np.empty(len(rows), dtype=np.int64)
+def draw_rows(
+    rows: TrainingState, weights: np.ndarray | None, n_draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """How often each row is among ``n_draws`` from p(x); never, where nothing weighs anything."""
+    counts = np.zeros(len(rows), dtype=np.int64)
     if weights is None:
         of_all = np.bincount(rng.integers(rows.n_all, size=n_draws), minlength=rows.n_all)
         for block, start in zip(rows.blocks, rows.starts, strict=True):
@@ -81,13 +94,15 @@ def draw_rows(rows: TrainingState, n_draws: int, rng: np.random.Generator) -> np
     ends = [np.cumsum(weights[block.rows]) for block in rows.blocks]
     starts, total = sums_before(rows.workers, [own[-1] for own in ends], rows.order)
     places = np.sort(rng.random(n_draws) * total)
+    if total == 0:
+        return counts
     for block, start, own in zip(rows.blocks, starts, ends, strict=True):
         counts[block.rows] = np.diff(np.searchsorted(places, np.append(start, start + own)))
     return counts
 
 
 class Raised(NamedTuple):
-    """Some rows, with exp(scores) up to a factor, (labels, n), and what it adds up to."""
+    """Rows with exp(scores) up to a factor, (labels, n), and the sum over labels."""
 
     rows: slice
     values: np.ndarray
@@ -100,11 +115,12 @@ class Raised(NamedTuple):
 class SoftRisk:
     """The risk of rows; ``table[which[i]]`` has the costs of row i.
 
-    With ``label`` it is that of one label of several: the rule says yes or no, with scores F and
-    -F of which the rows keep F, in that column.
+    Rows count by ``weights``, None for all alike. With ``label`` it is the risk of one label of
+    several: the rule says yes or no, with scores F and -F of which the rows keep F, in that column.
     """
 
     rows: TrainingState
+    weights: np.ndarray | None
     table: np.ndarray
     which: np.ndarray
     label: int | None = None
@@ -151,7 +167,7 @@ class SoftRisk:
 
     def gradient(self) -> np.ndarray:
         """g(z) (c(z) - mean cost), times the row's share (Proposition 2)."""
-        shares = shares_of(self.rows)
+        shares = shares_of(self.rows, self.weights)
 
         def write(raised: Raised) -> np.ndarray:
             at, values, totals, which, means = raised
@@ -176,10 +192,9 @@ class SoftRisk:
 
         def write(raised: Raised) -> np.ndarray:
             at, values, totals, which, means = raised
-            out, own = np.zeros(values.shape), chances[first[at.start] :]
-            _write_drawn(
-                values, totals, self.table, which, means, counts[at], own, 1 / n_draws, out
-            )
+            out = np.zeros(values.shape)
+            draws = LabelDraws(counts[at], chances[first[at.start] :], 1 / max(1, n_draws))
+            _write_drawn(values, totals, self.table, which, means, draws, out)
             return out
 
         return self.each(write)

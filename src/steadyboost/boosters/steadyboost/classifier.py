@@ -1,40 +1,92 @@
-"""SteadyBoost: cross-fitted boosters and forests, pooled by what rows they have not seen tell."""
+"""SteadyBoost: boosters, forests and regressions, pooled by what rows they have not seen tell."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted
 
-from steadyboost.boosters.steadyboost.crossfit import (
-    CrossFit,
-    Sampling,
-    Shape,
-    as_answers,
-    replayed,
-    trees_of,
+from steadyboost.boosters.steadyboost.annotated import (
+    fit_to_answers,
+    known_labels,
+    of_one_annotator,
+    read_answers,
 )
-from steadyboost.boosters.steadyboost.forests import USUAL_SIZES
-from steadyboost.boosters.steadyboost.label_table import LabelTable
-from steadyboost.boosters.steadyboost.noise_model import TINY, NoiseModel, fit_noise_model
+from steadyboost.boosters.steadyboost.booster_member import (
+    ALL_ROUNDS,
+    BoosterMember,
+    BoosterParams,
+)
+from steadyboost.boosters.steadyboost.design import Design
+from steadyboost.boosters.steadyboost.evidence import TrainingEvidence
+from steadyboost.boosters.steadyboost.forest_member import ForestMember
+from steadyboost.boosters.steadyboost.kernel_member import KernelMember
+from steadyboost.boosters.steadyboost.linear_member import NO_NUMBERS, LinearMember
+from steadyboost.boosters.steadyboost.members import (
+    Member,
+    Members,
+    MemberTraining,
+    SharedRows,
+    Trees,
+)
+from steadyboost.ensemble.callbacks import with_callbacks
 from steadyboost.ensemble.estimator import BoostingClassifier
-from steadyboost.ensemble.loop import Boosting, Round
+from steadyboost.ensemble.loop import RoundResult
+from steadyboost.ensemble.model_io.checks import MAX_SCORE, MAX_VALUE
+from steadyboost.ensemble.model_io.fields import (
+    Check,
+    Numbers,
+    distribution,
+    maybe,
+    share,
+    truth,
+)
+from steadyboost.ensemble.prediction import is_dask
+from steadyboost.ensemble.rounds import Round, Seeds
+from steadyboost.ensemble.soft_labels import SoftLabels, rows_of_copies
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
-from steadyboost.learners.base import Learner, Question
-from steadyboost.learners.many import Answers
-from steadyboost.parameters import Interval, StrOptions
+from steadyboost.ensemble.validation import check_verified, in_range, is_stream, n_rows
+from steadyboost.learners.base import Answers, Data, Learner
+from steadyboost.learners.tree import LeafAnswer
+from steadyboost.noise.annotations import Annotations
+from steadyboost.noise.label_errors import is_flagged, judge_labels, without_weights
+from steadyboost.noise.label_table import LabelTable
+from steadyboost.noise.noise_model import TINY, NoiseModel, fit_noise_model
+from steadyboost.parameters import LARGE, Interval, StrOptions, non_negative
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.tree import GrownTree
+from steadyboost.trees.prediction.leaf_sizes import reachable
+
+RANDOM_CUTS = (False, True)  # of each forest: a random forest, then extremely randomised trees
+# Leaf sizes until the end of a fit, when they are chosen: they count in what callbacks see only.
+INITIAL_LEAF_SIZES = np.array([5.0, 3.0])
+# Fitted attributes of the members without trees, before these are fitted.
+NO_SMOOTH_MEMBERS: dict[str, Any] = {
+    "_design_values": None,
+    "_kernel_precision": 1.0,
+    **dict.fromkeys(("_has_indicator", "_has_levels", "_landmarks"), NO_NUMBERS),
+    **dict.fromkeys(("_linear_coef", "_linear_intercept"), NO_NUMBERS),
+    **dict.fromkeys(("_kernel_coef", "_kernel_intercept"), NO_NUMBERS),
+}
+
+# Leaves of boosters' trees: with few rows, larger trees made no difference beyond chance.
+FEWEST_LEAVES, MOST_LEAVES = 8, 64
+ROWS_OF_FEWEST = 5_000
 
 
 class SteadyBoostClassifier(BoostingClassifier):
     """Boosting that needs no clean labels and no tuning, and says which labels look wrong.
 
-    Five boosters each leave out a fold of the rows and stop when the fold says so; beside them grow
-    a random forest and a forest of extremely randomised trees. What each says of rows that it has
-    not seen decides how much it counts, how large forests' leaves are, how many labels are wrong,
-    and which: probabilities are pooled so that given labels are likeliest under a noise model.
+    Five boosters each leave out a fold of the rows and are early-stopped on it; beside them grow
+    a random forest and a forest of extremely randomised trees. Logistic regressions, on the columns
+    and on a Gaussian kernel, are fitted where borders between classes are smooth. What each says
+    of rows that it has not seen decides how much it counts, how large forests' leaves are, how many
+    labels are wrong, and which: probabilities are pooled so that given labels are likeliest under a
+    noise model.
 
     Parameters
     ----------
@@ -45,8 +97,9 @@ class SteadyBoostClassifier(BoostingClassifier):
         tree to each forest.
     learning_rate : float, default=0.2
         Factor on the boosters' steps.
-    max_leaf_nodes : int, default=8
-        Leaves of a booster's tree.
+    max_leaf_nodes : "auto" or int, default="auto"
+        Leaves of a booster's tree; "auto" takes 8 for up to 5,000 rows, and more of more rows, in
+        proportion to their square root, up to 64.
     min_samples_leaf : int, default=5
         Rows that each of these leaves must have.
     l2_regularization : float, default=1.0
@@ -56,7 +109,7 @@ class SteadyBoostClassifier(BoostingClassifier):
     max_features : float, default=0.7
         Share of the features that each round of a booster draws.
     n_folds : int, default=5
-        Boosters, each of which leaves out a fold.
+        Boosters, and regressions of each kind, each of which leaves out a fold.
     patience : int, default=8
         Rounds without a gain on its fold after which a booster stops.
     max_bins : int, default=63
@@ -69,10 +122,24 @@ class SteadyBoostClassifier(BoostingClassifier):
     label_scores_ : ndarray of shape (n_samples,)
         Probability that each row's label is right, from members that have not seen the row; NaN
         where it was not trained on (weight 0, or held out for early stopping).
+    out_of_sample_proba_ : ndarray of shape (n_samples, n_classes)
+        Distribution of each row's true label by its features, from members that have not seen the
+        row; NaN where it was not trained on. Model files leave it out.
+    member_proba_ : ndarray of shape (n_members, n_samples, n_classes)
+        What each member says of rows that it has not seen; NaN as above. Not in model files.
+    noise_rate_interval_ : ndarray of shape (2,)
+        A 90 % interval of that share.
     suspects_ : LabelTable
-        Rows for which another label is likelier than the given one, the worst first.
-    member_weights_ : ndarray of shape (3,)
-        How much boosters, forest and extremely randomised trees count.
+        Rows whose label is more likely wrong than right, the worst first.
+    consensus_ : ConsensusTable
+        After ``fit`` with ``annotations``: the label of each row, its probability, the number of
+        answers and their agreement. Model files leave it out.
+    annotators_ : AnnotatorTable
+        After ``fit`` with ``annotations``: answers, accuracy and confusion matrix of each
+        annotator. Model files leave it out.
+    member_weights_ : ndarray of shape (5,)
+        How much boosters, forest, extremely randomised trees, logistic regression and the one on a
+        kernel count.
     rounds_ : ndarray of shape (n_folds,)
         Rounds of each booster that count.
     leaf_sizes_ : ndarray of shape (2,)
@@ -99,20 +166,40 @@ class SteadyBoostClassifier(BoostingClassifier):
     """
 
     stops_when_perfect = False
+    needed_fields = (
+        *("_n_folds", "_n_leaves", "_start", "rounds_", "leaf_sizes_"),
+        *("member_weights_", "_rate", "_mixture", "_mixes"),
+        *("_design_values", "_has_indicator", "_has_levels", "_kernel_precision", "_landmarks"),
+        *("_linear_coef", "_linear_intercept", "_kernel_coef", "_kernel_intercept"),
+    )
+    needed_extra = ("round",)
+    adds_leaf_values = True
+    adds_votes = False  # trees add the values of their leaves
     spreads = False  # folds are drawn, and suspects listed, over all rows
     does_without = ("estimator", "resample")
+    # Numbers per row and class, or per annotator, which prediction does not need
+    not_in_files = (
+        *("out_of_sample_proba_", "member_proba_", "label_errors_"),
+        *("consensus_", "annotators_"),
+    )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BoostingClassifier._parameter_constraints,
         "robustness": [StrOptions({"auto"}), Interval(Real, 0, 1, closed="left")],
-        "max_leaf_nodes": [Interval(Integral, 2, None, closed="left")],
+        "max_leaf_nodes": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
         "min_samples_leaf": [Interval(Integral, 1, None, closed="left")],
-        "l2_regularization": [Interval(Real, 0, None, closed="left")],
+        "l2_regularization": [non_negative()],
         "max_samples": [Interval(Real, 0, 1, closed="right")],
         "max_features": [Interval(Real, 0, 1, closed="right")],
         "n_folds": [Interval(Integral, 2, 100, closed="both")],
         "patience": [Interval(Integral, 1, None, closed="left")],
     }
+
+    # Of the members without trees
+    _design_values: np.ndarray | None
+    _has_indicator: np.ndarray
+    _has_levels: np.ndarray
+    _landmarks: np.ndarray
+    _kernel_precision: float
 
     def __init__(
         self,
@@ -120,7 +207,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         robustness: Any = "auto",
         n_estimators: int = 100,
         learning_rate: float = 0.2,
-        max_leaf_nodes: int = 8,
+        max_leaf_nodes: Any = "auto",
         min_samples_leaf: int = 5,
         l2_regularization: float = 1.0,
         max_samples: float = 0.7,
@@ -142,109 +229,283 @@ class SteadyBoostClassifier(BoostingClassifier):
         self.n_folds = n_folds
         self.patience = patience
 
-    # What a stage is: a tree for each booster and class, and one for each forest
+    def fitted_fields(self) -> dict[str, Check]:
+        k = self.n_classes_
+        of_rows = Numbers(("rows",), 0, k - 1, "i")
+        bounded = Numbers(..., -MAX_VALUE, MAX_VALUE, "f")
+        return {
+            **super().fitted_fields(),
+            "_n_folds": Numbers((), 2, 100, "i"),
+            "_n_leaves": Numbers((), FEWEST_LEAVES, MOST_LEAVES, "i"),
+            "_start": Numbers((1 if k == 2 else k,), -LARGE, LARGE, "f"),
+            "rounds_": Numbers(("folds",), ALL_ROUNDS, kinds="i"),
+            "leaf_sizes_": Numbers((len(RANDOM_CUTS),), 0, kinds="f"),
+            "member_weights_": Numbers(("members",), 0, LARGE, "f"),
+            "_rate": share(),
+            "transition_matrix_": share(k, k, missing=True),
+            "_mixture": distribution(k, k),
+            "_mixes": truth,
+            "_has_copies": truth,
+            "label_scores_": share("rows", missing=True),
+            "_given": of_rows,
+            "_suggested": of_rows,
+            "noise_rate_": share(missing=True),
+            "noise_rate_interval_": share(2, missing=True),
+            "_design_values": maybe(bounded),
+            **dict.fromkeys(("_has_indicator", "_has_levels"), Numbers(..., 0, 1, "biuf")),
+            **dict.fromkeys(("_linear_coef", "_linear_intercept", "_landmarks"), bounded),
+            **dict.fromkeys(("_kernel_coef", "_kernel_intercept"), bounded),
+            "_kernel_precision": Numbers((), 0, MAX_SCORE, "f"),
+        }
+
+    def updated_fields(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Files of 0.1.0 have three members, to which those that it did not know add nothing."""
+        is_newer = values.keys() & {"_mixture", "_n_leaves", *NO_SMOOTH_MEMBERS}
+        if is_newer or "member_weights_" not in values or self.n_classes_ == 1:
+            return values
+        known = {name: own for name, own in values.items() if name not in self.does_without}
+        return {
+            **known,
+            **NO_SMOOTH_MEMBERS,
+            "_n_leaves": FEWEST_LEAVES,
+            "_mixture": values.get("transition_matrix_"),
+            "member_weights_": np.append(values["member_weights_"], [0.0, 0.0]),
+        }
+
+    def stage_fields(self) -> dict[str, Check]:
+        return {**super().stage_fields(), "round": Numbers((), 0, 2**31, "i")}
+
+    def check_stage(self, stage: Stage) -> None:
+        if isinstance(stage.answer, Answers):
+            self._members.check(trees_of(stage))
+
+    @with_callbacks
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+        *,
+        cost_matrix: Any = None,
+        label_distribution: Any = None,
+        annotations: Any = None,
+        verified: Any = None,
+    ) -> "SteadyBoostClassifier":
+        """Fit the ensemble to labels, to soft labels, or to the answers of several annotators.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Training rows; NaN or null is a missing value, what a sparse matrix leaves out is 0.
+        y : array-like of shape (n_samples,), default=None
+            Labels of any type.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Non-negative weights; rows of weight 0 are left out.
+        X_val, y_val, sample_weight_val : like X, y and sample_weight, default=None
+            Validation rows, for early stopping and callbacks, instead of a part of X.
+        cost_matrix : array-like of shape (k, k), default=None
+            ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in
+            the order of ``classes_``. Rows then weigh as much as is at stake in their class, and
+            ``predict`` answers with the class of the least expected cost.
+        label_distribution : array-like of shape (n_samples, n_classes), default=None
+            Soft labels: probabilities of the classes of each row, which sum to 1. The columns are
+            the sorted classes in ``y``; without ``y``, the names of the columns of a data frame,
+            or 0, 1, ...
+        annotations : array-like or data frame, or tuple of arrays, default=None
+            Answers of several annotators, instead of ``y``: a column for each, with None or NaN
+            where there is no answer; or a data frame with the columns item (the position of the
+            row), annotator and label; see :func:`~steadyboost.noise.consensus`.
+        verified : array-like of shape (n_samples,) of bool, or of positions, default=None
+            Rows whose label in ``y`` has been checked and is right. They are never flagged, and
+            show the noise model how often the members are wrong; with ``annotations`` they are
+            also what annotators are judged by, and ``y`` counts for these rows only.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        held_out = None if X_val is None and y_val is None else (X_val, y_val, sample_weight_val)
+        in_memory = not (is_dask(X) or is_stream(X, y))
+        if verified is not None and not in_memory:
+            raise ValueError("verified is for rows in memory; X is distributed or streamed.")
+        checked = None if verified is None else check_verified(verified, n_rows(X))
+        rows = {"sample_weight": sample_weight, "held_out": held_out, "verified": checked}
+        fit: Callable[..., Any] = partial(self._fit, X, **rows)
+        if annotations is None:
+            return fit(y, cost_matrix=cost_matrix, distribution=label_distribution)
+        if label_distribution is not None or self.warm_start or not in_memory:
+            raise ValueError(
+                "annotations cannot be used with label_distribution, warm_start=True or rows that "
+                "are not in memory; pass the labels of steadyboost.noise.consensus instead."
+            )
+        self._validate_params()
+        answers = read_answers(annotations, X, y, checked)
+        known = known_labels(answers, y, checked)
+        return self._fit_annotated(answers, known, partial(fit, cost_matrix=cost_matrix))
+
+    def _fit_annotated(
+        self, answers: Annotations, known: np.ndarray | None, fit: Callable[..., Any]
+    ) -> "SteadyBoostClassifier":
+        """Consensus and model in turn; one answer for each row is the ordinary fit."""
+        if answers.is_plain and known is None:
+            fit(answers.classes[answers.label])
+            self.consensus_, self.annotators_ = of_one_annotator(answers, self)
+            return self
+
+        def fit_soft(soft: SoftLabels) -> tuple[np.ndarray, np.ndarray]:
+            fit(None, distribution=soft)
+            return self.out_of_sample_proba_, self.classes_
+
+        found = fit_to_answers(answers, known, fit_soft)
+        self.consensus_, self.annotators_ = found.table, found.annotators
+        return self
+
+    # What it is made of
+
+    def members(self) -> list[Member]:
+        """The members, by parameters and fitted attributes, for training or prediction."""
+        k = self.n_classes_
+        growth = TreeParams(
+            "newton",
+            max_leaf_nodes=self._n_leaves if self.max_leaf_nodes == "auto" else self.max_leaf_nodes,
+            min_samples_leaf=self.min_samples_leaf,
+            l2=self.l2_regularization,
+        )
+        params = BoosterParams(
+            growth, self.learning_rate, self.max_samples, self.max_features, self.patience
+        )
+        forests = zip(RANDOM_CUTS, self.leaf_sizes_, strict=True)
+        smooth = k, self._n_folds, self._cuts, self._design
+        return [
+            BoosterMember(k, self._n_folds, self._start, self.rounds_, params),
+            *(ForestMember(k, random_cuts, size) for random_cuts, size in forests),
+            LinearMember(*smooth, self._linear_coef, self._linear_intercept),
+            KernelMember(
+                *smooth,
+                self._kernel_coef,
+                self._kernel_intercept,
+                self._landmarks,
+                self._kernel_precision,
+            ),
+        ]
 
     @property
-    def _shape(self) -> Shape:
-        return Shape(self.n_classes_, self._n_folds)
+    def _cuts(self) -> list[np.ndarray]:
+        """Cut points of the features' bins; none before they are known."""
+        binner = getattr(self, "_binner", None)
+        return [] if binner is None else binner.cuts
 
-    def n_outputs(self) -> int:
-        return self._shape.n_columns if self.n_classes_ > 1 else 1
+    @property
+    def _design(self) -> Design | None:
+        """Columns of members without trees; None before they are known."""
+        if self._design_values is None:
+            return None
+        assert self._binner is not None
+        kinds = self._binner.n_bins, self._binner.categorical
+        return Design(self._design_values, self._has_indicator, self._has_levels, *kinds)
 
-    def n_parts(self, t: int) -> int:
-        return self._shape.n_parts
+    @property
+    def _members(self) -> Members:
+        return Members(self.members())
 
-    def prepare(self) -> None:
-        """Until the last round is done, all members count alike."""
-        k = self.n_classes_
-        self._n_folds = self.n_folds
-        self._start = np.zeros(self._shape.width)
-        self._keep(NoiseModel(np.full(1 + len(USUAL_SIZES), 0.5), 0.0, np.eye(k), False))
-        self._forget()
-
-    def _forget(self) -> None:
-        """All rounds count, until it is known which do."""
-        self.rounds_, self.leaf_sizes_ = np.full(self._n_folds, -1), USUAL_SIZES
+    @property
+    def _noise(self) -> NoiseModel:
+        return NoiseModel(self.member_weights_, self._rate, self._mixture, self._mixes)
 
     def _keep(self, noise: NoiseModel) -> None:
         """As plain attributes, which model files can hold."""
         self.member_weights_, self._rate = noise.weights, float(noise.rate)
-        self.transition_matrix_, self._mixes = noise.transition, bool(noise.mixes)
+        self._mixture, self._mixes = noise.transition, bool(noise.mixes)
 
-    @property
-    def _noise(self) -> NoiseModel:
-        weights, matrix = self.member_weights_, self.transition_matrix_
-        return NoiseModel(weights, self._rate, matrix, self._mixes)
+    def prepare(self) -> None:
+        """Until the last round is done, all members count alike."""
+        self._n_leaves = leaves_for(0)
+        k = self.n_classes_
+        self._n_folds = self.n_folds
+        self._start = np.zeros(1 if k == 2 else k)
+        self.begin()
+        self._keep(NoiseModel(np.full(len(self.members()), 0.5), 0.0, np.eye(k), False))
 
     def tune(self, rows: TrainingState, learner: Learner) -> None:
-        """Boosters start from the shares of the classes."""
+        """Boosters start from the shares of the classes; their trees grow with the rows."""
+        self._n_leaves = leaves_for(len(rows))
         share = np.bincount(rows.y, weights=rows.sample_weight, minlength=self.n_classes_)
         logs = np.log(np.maximum(share / share.sum(), TINY))
         self._start = logs[1:] - logs[:1] if self.n_classes_ == 2 else logs
 
-    def subproblems(self, rows: TrainingState) -> list[TrainingState]:
-        self._forget()
-        return super().subproblems(rows)
+    # Rounds: a stage has a tree for each booster and class, and one for each forest
 
-    def _members(self, run: Boosting) -> CrossFit:
-        growth = TreeParams(
-            "newton",
-            max_leaf_nodes=self.max_leaf_nodes,
-            min_samples_leaf=self.min_samples_leaf,
-            l2=self.l2_regularization,
-        )
-        sampling = Sampling(
-            growth, self.learning_rate, self.max_samples, self.max_features, self.patience
-        )
-        cross = CrossFit(run.rows, self._shape, self._start, sampling, self._seed)
-        return replayed(cross, run)
+    def n_outputs(self) -> int:
+        return self._members.n_columns if self.n_classes_ > 1 else 1
 
-    def boost(self, run: Boosting, round_: Round) -> bool:
-        if run.booster_state is None:
-            run.booster_state = self._members(run)
-            run.questions = [
-                Question(run.rows.y, run.booster_state.mass, self.n_classes_, np.ones(1))
-            ]
-        trees = run.booster_state.grow(round_)
-        run.booster_state.update_scores(trees, round_.t)
-        error = run.booster_state.error()
-        stage = Stage(as_answers(trees), np.ones(1), 1.0, error, {"round": round_.t})
-        firsts = (trees[self._shape.booster(fold).start] for fold in range(self._n_folds))
-        n_open = sum(tree is not None for tree in firsts)
-        run.accept(stage, None, {"open_boosters": n_open})
-        return False
+    def has_parts(self) -> bool:
+        return True
 
-    def is_done(self, run: Boosting) -> bool:
-        """Forests always have use for another tree; a single class has none for any."""
-        return self.n_classes_ == 1 and super().is_done(run)
+    def n_parts(self, t: int) -> int:
+        return self._members.n_trees
 
-    def _active(self, stage: Stage) -> list[tuple[int, GrownTree, int]]:
-        """Parts of a stage that count, with their trees and first columns."""
-        shape, t, trees = self._shape, int(stage.extra["round"]), trees_of(stage)
-        shape.check_widths(trees)
-        late = [f for f, last in enumerate(self.rounds_) if 0 <= last <= t]
-        dropped = {part for fold in late for part in range(*shape.booster(fold).indices(10**9))}
-        sized = shape.sized(trees, self.leaf_sizes_)
-        parts = enumerate(zip(sized, shape.first_columns(), strict=True))
-        return [
-            (p, tree, column)
-            for p, (tree, column) in parts
-            if tree is not None and p not in dropped
-        ]
+    def begin(self) -> None:
+        """Use all rounds, and no smooth members, until it is known which are best."""
+        self.rounds_ = np.full(self._n_folds, ALL_ROUNDS)
+        self.leaf_sizes_ = INITIAL_LEAF_SIZES
+        for name, value in NO_SMOOTH_MEMBERS.items():
+            setattr(self, name, value)
+
+    def make_state(
+        self, rows: TrainingState, learner: Learner, stages: Sequence[Stage]
+    ) -> MemberTraining:
+        """The members, as they are after the stages."""
+        training = MemberTraining(self.members(), SharedRows.of(rows, self._seed))
+        seeds = Seeds(self._seed)
+        for t, stage in enumerate(stages):
+            training.update(trees_of(stage), seeds.round(t))
+        return training
+
+    def boost(
+        self, rows: TrainingState, learner: Learner, round_: Round, state: MemberTraining
+    ) -> RoundResult:
+        """A tree of each member; the error is that of the boosters on rows that they left out."""
+        trees = state.grow(round_)
+        state.update(trees, round_)
+        boosters = next(m for m in state.members if isinstance(m, BoosterMember))
+        extra = {"round": round_.t}
+        stage = Stage(as_answers(trees), np.ones(1), 1.0, boosters.error(), extra)
+        return RoundResult(stage, None, [], {"open_boosters": boosters.n_open(round_.t)})
+
+    def initial_features(self) -> np.ndarray:
+        """All, once the members without trees are known."""
+        known = self.n_classes_ > 1 and self._design_values is not None
+        return np.arange(self.n_features_in_ if known else 0)
+
+    def add_initial_scores(self, data: Data, scores: np.ndarray) -> None:
+        if self.n_classes_ > 1:
+            self._members.add_initial_scores(data, scores)
 
     def add(self, scores: np.ndarray, stage: Stage, votes: np.ndarray) -> None:
         """Add the values of the leaves to the columns of their members."""
         if not isinstance(stage.answer, Answers):  # one class only
             super().add(scores, stage, votes)
             return
-        for part, tree, column in self._active(stage):
+        for part, tree, column in self._members.pruned(trees_of(stage), round_of(stage)):
             width = tree.value.shape[1]
             scores[:, column : column + width] += tree.value[votes[:, part]]
 
     def leaf_parts(self, stages: Sequence[Stage]) -> list[tuple[GrownTree, int]] | None:
         if self.n_classes_ == 1:
             return None
-        return [(tree, column) for stage in stages for _, tree, column in self._active(stage)]
+        members = self._members
+        return [
+            (reachable(tree), column)
+            for stage in stages
+            for _, tree, column in members.pruned(trees_of(stage), round_of(stage))
+        ]
+
+    def pruning(self) -> tuple[Any, ...]:
+        return self.rounds_, self.leaf_sizes_
 
     # What the members say together
 
@@ -252,46 +513,103 @@ class SteadyBoostClassifier(BoostingClassifier):
         """The distribution of the true label."""
         if self.n_classes_ == 1:
             return np.ones((len(scores), 1))
-        return self._noise.true_proba(self._shape.member_proba(scores, self._start))
+        return self._noise.true_proba(self._members.proba(scores))
 
     def decision(self, scores: np.ndarray) -> np.ndarray:
         """Logarithms of the probabilities; with two classes their difference."""
         logs = np.log(np.maximum(self.probabilities(scores), TINY))
         return logs[:, 1] - logs[:, 0] if self.n_classes_ == 2 else logs
 
-    def finish(self, run: Boosting) -> None:
-        """Fit the pool and the noise model to what members say of rows that they have not seen."""
-        rows = run.rows
+    def finish(
+        self, rows: TrainingState, stages: Sequence[Stage], state: MemberTraining | None
+    ) -> None:
+        """Fit the pool and the noise model to out-of-sample probabilities of the members."""
         if self.n_classes_ == 1:
-            sure = np.ones((len(rows), 1))
-            self._judge(rows, sure, sure)
+            certain = np.ones((len(rows), 1))
+            self._judge(rows, certain, certain)
             return
-        members = run.booster_state
-        if members is None or members.n_rounds != len(run.stages):
-            members = self._members(run)
-        unseen, self.leaf_sizes_ = members.unseen_proba(run)
+        training = self.make_state(rows, self._learner(), stages) if state is None else state
+        unseen = training.finish()
         wrong = None if self.robustness == "auto" else float(self.robustness)
-        noise = fit_noise_model(unseen, rows.y, members.mass, wrong)
+        noise = fit_noise_model(unseen, rows.y, training.rows.weights, wrong, rows.verified)
+        self._keep_members(list(training.members))
         self._keep(noise)
-        self.rounds_ = members.rounds()
-        proba = noise.true_proba(unseen)
-        self._judge(rows, proba, noise.by_label(proba, rows.y))
+        self._has_copies = rows_of_copies(rows.numbers) is not None
+        self.member_proba_ = np.full((len(unseen), rows.n_passed, self.n_classes_), np.nan)
+        self.member_proba_[:, rows.numbers] = unseen
+        self._judge(rows, noise.true_proba(unseen), noise.pooled(unseen))
 
-    def _judge(self, rows: TrainingState, proba: np.ndarray, posterior: np.ndarray) -> None:
-        """Keep how likely each given label is right, and which one is likeliest.
+    def _keep_members(self, members: Sequence[Member]) -> None:
+        """What members chose by rows that they have not seen, as plain attributes."""
+        self.rounds_ = next(m.rounds for m in members if isinstance(m, BoosterMember))
+        sizes = [m.leaf_size for m in members if isinstance(m, ForestMember)]
+        self.leaf_sizes_ = np.array(sizes)
+        kernel = next(m for m in members if isinstance(m, KernelMember))
+        linear = next(m for m in members if type(m) is LinearMember)
+        self._linear_coef, self._linear_intercept = linear.coef, linear.intercept
+        self._kernel_coef, self._kernel_intercept = kernel.coef, kernel.intercept
+        self._landmarks, self._kernel_precision = kernel.landmarks, kernel.precision
+        assert linear.design is not None
+        self._design_values = linear.design.values
+        self._has_indicator = linear.design.has_indicator
+        self._has_levels = linear.design.has_levels
 
-        ``proba`` is the distribution of the true label by the features, ``posterior`` by the
-        given label, too.
+    def _judge(self, rows: TrainingState, proba: np.ndarray, pooled: np.ndarray) -> None:
+        """Keep how likely each given label is wrong, by out-of-sample probabilities.
+
+        Class weights and stakes change the model, not the labels: without them the probabilities
+        are again those of the classes as they were given.
         """
-        n, own = rows.n_passed, posterior[np.arange(len(rows)), rows.y]
+        weights, n = rows.sample_weight, rows.n_passed
+        stakes = self.row_stakes(rows.y)
+        changed = self.class_weight is not None or stakes is not None
+        if changed and weights is not None and self.n_classes_ > 1:
+            by_row = compute_sample_weight(self.class_weight, self.classes_[rows.y])
+            by_row = by_row if stakes is None else by_row * stakes
+            by_row = in_range(by_row, float(by_row.max()))
+            proba, pooled = (without_weights(own, rows.y, by_row) for own in (proba, pooled))
+            weights = weights / by_row
+        pooled = without_copies(pooled, rows, weights)[0]
+        proba, y, weights, numbers = without_copies(proba, rows, weights)
+        checked = np.zeros(n, dtype=bool)
+        if rows.verified is not None:
+            checked[rows.numbers] = rows.verified
+        self.label_errors_ = errors = judge_labels(
+            proba, y, weights, None, self._rate, pooled, checked[numbers]
+        )
+        self.out_of_sample_proba_ = np.full((n, proba.shape[1]), np.nan)
+        self.out_of_sample_proba_[numbers] = proba
         self.label_scores_ = np.full(n, np.nan)
-        self.label_scores_[rows.numbers] = own
+        self.label_scores_[numbers] = 1 - errors.wrong
         self._given = np.zeros(n, dtype=np.int32)
-        self._given[rows.numbers] = rows.y
+        self._given[numbers] = y
         self._suggested = self._given.copy()
-        self._suggested[rows.numbers] = posterior.argmax(axis=1)
-        weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
-        self.noise_rate_ = float(1 - np.average(own, weights=weights))
+        self._suggested[numbers] = np.where(
+            is_flagged(errors.wrong) & ~checked[numbers], errors.other, y
+        )
+        self.noise_rate_, self.transition_matrix_ = errors.rate.rate, errors.transition
+        self.noise_rate_interval_ = np.array([errors.rate.low, errors.rate.high])
+
+    def training_evidence(self, X: Any) -> TrainingEvidence:
+        """Why labels of training rows are doubted: members, columns and nearest rows.
+
+        Parameters
+        ----------
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            The rows that the model was fitted to.
+
+        Returns
+        -------
+        evidence : TrainingEvidence
+            Opinions of models that have not seen the row.
+        """
+        check_is_fitted(self, "member_proba_")
+        if self._has_copies:
+            raise ValueError(
+                "training_evidence needs one label for each row; this model was fitted to "
+                "distributions of labels."
+            )
+        return TrainingEvidence(self, X)
 
     @property
     def labels_(self) -> LabelTable:
@@ -301,5 +619,41 @@ class SteadyBoostClassifier(BoostingClassifier):
 
     @property
     def suspects_(self) -> LabelTable:
-        """Rows for which another label is likelier than the given one, the worst first."""
+        """Rows whose label is more likely wrong than right, the worst first."""
         return self.labels_.disputed()
+
+
+def without_copies(
+    proba: np.ndarray, rows: TrainingState, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Any]:
+    """Probabilities, labels, weights and numbers of rows, whose label is the likeliest if soft."""
+    row_of = rows_of_copies(rows.numbers)
+    if row_of is None:
+        return proba, rows.y, weights, rows.numbers
+    assert weights is not None
+    order = np.lexsort((-weights, row_of))
+    best = order[np.flatnonzero(np.diff(row_of[order], prepend=-1))]
+    return proba[best], rows.y[best], np.bincount(row_of, weights=weights), rows.numbers[best]
+
+
+def leaves_for(n_rows: int) -> int:
+    """Leaves of a booster's tree for so many rows."""
+    growing = FEWEST_LEAVES * (n_rows / ROWS_OF_FEWEST) ** 0.5
+    return min(max(FEWEST_LEAVES, round(growing)), MOST_LEAVES)
+
+
+def round_of(stage: Stage) -> int:
+    """The round that a stage was grown in."""
+    return int(stage.extra["round"])
+
+
+def trees_of(stage: Stage) -> Trees:
+    """The trees of all members."""
+    assert isinstance(stage.answer, Answers)
+    answers: tuple = stage.answer.answers
+    return tuple(None if answer is None else answer.tree for answer in answers)
+
+
+def as_answers(trees: Trees) -> Answers:
+    """Trees whose votes are their leaves."""
+    return Answers(tuple(None if tree is None else LeafAnswer.of(tree) for tree in trees))

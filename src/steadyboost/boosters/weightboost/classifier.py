@@ -7,20 +7,21 @@ import numpy as np
 
 from steadyboost.boosters.families.binary import BinaryBoostingClassifier
 from steadyboost.boosters.weightboost.factors import Exponential, Factor, Given, InversePolynomial
-from steadyboost.ensemble.loop import Round
+from steadyboost.ensemble.model_io.fields import Check, Numbers, records
+from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import ROUNDING, log_odds
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.ensemble.tuning import race
 from steadyboost.learners.base import Learner, Question
-from steadyboost.parameters import Interval, StrOptions
+from steadyboost.parameters import LARGE, Interval, StrOptions, factor, non_negative
 
 GRID = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
 LEAST_NORMALIZER = 0.5  # else a fresh row, with H = 0, would get a factor of thousands
 
 
 class WeightBoostClassifier(BinaryBoostingClassifier):
-    """AdaBoost that listens to a new hypothesis only where it is not yet sure.
+    """AdaBoost whose hypotheses count less where the score is already large.
 
     A hypothesis counts by ``q(beta |H|)``, which falls from 1 as the score H grows. Scores grow
     like a logarithm of the rounds, and so do those of wrong labels: they cannot take over. With
@@ -65,13 +66,14 @@ class WeightBoostClassifier(BinaryBoostingClassifier):
     0.99
     """
 
+    needed_fields = (*BinaryBoostingClassifier.needed_fields, "beta_")
+    needed_extra = ("normalizer",)
     stops_when_perfect = False  # rows that are right still gain from more confidence
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BinaryBoostingClassifier._parameter_constraints,
-        "beta": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "beta": [non_negative(), StrOptions({"auto"})],
         "regularizer": [StrOptions({"exponential", "inverse_polynomial"}), callable],
-        "power": [Interval(Real, 0, None, closed="neither")],
+        "power": [factor()],
         "normalize": [Interval(Real, 0, 1, closed="right"), None],
     }
 
@@ -91,6 +93,13 @@ class WeightBoostClassifier(BinaryBoostingClassifier):
         self.regularizer = regularizer
         self.power = power
         self.normalize = normalize
+
+    def fitted_fields(self) -> dict[str, Check]:
+        own: dict[str, Check] = {"beta_": Numbers((), 0, LARGE), "beta_path_": records}
+        return {**super().fitted_fields(), **own}
+
+    def stage_fields(self) -> dict[str, Check]:
+        return {**super().stage_fields(), "normalizer": Numbers(..., LEAST_NORMALIZER, kinds="f")}
 
     def tune(self, rows: TrainingState, learner: Learner) -> None:
         if self.beta == "auto":

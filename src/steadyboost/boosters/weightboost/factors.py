@@ -1,4 +1,4 @@
-"""Factors in [0, 1] that take a hypothesis the less seriously, the surer the score is already.
+"""Input-dependent factors in [0, 1] that shrink a hypothesis where the score is large.
 
 A factor q is a function of u = beta |H|.
 """

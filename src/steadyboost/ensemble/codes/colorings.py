@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steadyboost.trees.histograms.fixed_point import rounded
+from steadyboost.trees.histograms.row_statistics import rounded
 
 Coloring = NDArray[np.int8]
 Affinity = NDArray[np.floating[Any]]

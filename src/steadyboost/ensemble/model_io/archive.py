@@ -1,7 +1,8 @@
 """The outer shell of a model file: a zip of one JSON text and flat ``.npy`` columns.
 
 Arrays of one name and type lie end to end in one column, in the order in which the text mentions
-them with their shapes, so that each number of a file is read exactly once.
+them with their shapes, so that each number of a file is read exactly once. The text is read first,
+and columns as far as it names them; all of it has one :class:`Budget`.
 """
 
 import io
@@ -15,13 +16,15 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.lib import format as npy
 
-from steadyboost.ensemble.model_io.checks import need, need_int, need_list
+from steadyboost.ensemble.model_io.checks import ModelFileError, need, need_int, need_list
 
 TEXT = "model.json"
 MAX_TEXT_BYTES = 2**26
-MAX_CONTAINERS = 2**22  # lists and objects of the text: each takes far more memory than bytes
 MAX_MEMBERS = 128
-UNFOLD, SLACK = 100, 2**18  # a member of n bytes unfolds to at most UNFOLD * n + SLACK
+UNFOLD, SLACK = 100, 2**21  # a file of n bytes may take UNFOLD * n + SLACK bytes of memory
+PART_BYTES = 16  # of memory, at the least, for what is between two brackets or commas of the text
+HEADER_BYTES = 256  # enough for the header of a column
+CHUNK_BYTES = 2**18  # read from a column at a time
 TYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 # An .npy file, version 1.0, of a vector: numpy's own reader parses the header as Python.
 HEADER = re.compile(
@@ -41,9 +44,8 @@ class ColumnWriter:
     >>> columns = ColumnWriter()
     >>> columns.put("code", np.eye(2))
     ['float64', 2, 2]
-    >>> ColumnReader(columns.joined()).take("code", ["float64", 2, 2])
-    array([[1., 0.],
-           [0., 1.]])
+    >>> columns.joined()
+    {'code.float64': array([1., 0., 0., 1.])}
     """
 
     def __init__(self) -> None:
@@ -62,29 +64,132 @@ class ColumnWriter:
         return {name: np.concatenate(parts) for name, parts in self._parts.items()}
 
 
-class ColumnReader:
-    """Takes arrays off the columns of a file, each number once."""
+class Budget:
+    """What reading a file may cost in memory, in bytes: it follows from the size of the file alone.
 
-    def __init__(self, columns: dict[str, np.ndarray]):
-        self._columns = columns
-        self._taken = dict.fromkeys(columns, 0)
+    The text, its lists and objects, arrays and tables of all classes draw on it. Work is about
+    proportional to it, too.
+    """
+
+    def __init__(self, file_size: int):
+        self.left = UNFOLD * file_size + SLACK
+
+    def spend(self, n_bytes: int) -> None:
+        """Take some of it."""
+        self.left -= n_bytes
+        need(self.left >= 0, "it unfolds to too much for its size")
+
+
+class ColumnStream:
+    """A column in a zip, read as far as its arrays are asked for."""
+
+    def __init__(self, archive: zipfile.ZipFile, info: zipfile.ZipInfo):
+        self._stream = archive.open(info)
+        head = self._stream.read(HEADER_BYTES)
+        header = HEADER.match(head)
+        need(header, "a column is not a vector of numbers")
+        assert header is not None
+        length = int.from_bytes(header["length"], "little")
+        need(length == header.end() - 10, "a column's header is cut off")
+        self._dtype = np.dtype(header["type"].decode())
+        need(self._dtype.name in NUMERIC, f"a column of {self._dtype} is not known")
+        self._buffer, self._at = head, header.end()
+        self.left = int(header["size"])  # numbers that have not been taken
+        n_bytes = self.left * self._dtype.itemsize
+        need(n_bytes == info.file_size - header.end(), "a column has the wrong length")
+
+    @property
+    def name(self) -> str:
+        """The type, as in the text."""
+        return self._dtype.name
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of a number."""
+        return self._dtype.itemsize
+
+    def take(self, n: int) -> np.ndarray:
+        """The next n numbers, aligned and writable as kernels expect them."""
+        self.left -= n
+        n_bytes = n * self._dtype.itemsize
+        if n_bytes > len(self._buffer) - self._at:
+            rest = self._buffer[self._at :]
+            more = self._stream.read(max(n_bytes - len(rest), CHUNK_BYTES))
+            self._buffer, self._at = rest + more, 0
+        need(n_bytes <= len(self._buffer) - self._at, "a column is cut off")
+        values = np.frombuffer(self._buffer, self._dtype, n, self._at)
+        self._at += n_bytes
+        need(values.dtype.kind != "b" or (values.view(np.uint8) <= 1).all(), "a truth value")
+        return values.astype(self._dtype.newbyteorder("="))
+
+    def finish(self) -> None:
+        """Check that all has been taken; reading to the end also checks the zip's checksum."""
+        need(self.left == 0 and not self._stream.read(1), "is too long")
+
+
+class ArchiveReader:
+    """Reads a file within its budget: first the text, then arrays as the text names them.
+
+    Examples
+    --------
+    >>> columns, file = ColumnWriter(), io.BytesIO()
+    >>> what = columns.put("code", np.eye(2))
+    >>> write_archive(file, "{}", columns.joined())
+    >>> reader = ArchiveReader(file)
+    >>> reader.text(), reader.take("code", what)
+    (b'{}', array([[1., 0.],
+           [0., 1.]]))
+    >>> reader.finish()
+    """
+
+    def __init__(self, file: BinaryIO):
+        need(zipfile.is_zipfile(file), "it is no zip file, or not all of one")
+        size = file.seek(0, os.SEEK_END)
+        self.budget = Budget(size)
+        self._archive = zipfile.ZipFile(file)
+        members = self._archive.infolist()
+        _check_members(members, size)
+        self._members = {info.filename.removesuffix(".npy"): info for info in members}
+        need(len(self._members) == len(members), "two members have one name")
+        self._columns: dict[str, ColumnStream] = {}
+
+    def text(self) -> bytes:
+        """The JSON text."""
+        info = self._members.pop(TEXT)
+        self.budget.spend(info.file_size)
+        with self._archive.open(info) as stream:
+            data = stream.read(info.file_size)
+            need(len(data) == info.file_size and not stream.read(1), f"{TEXT} is cut off")
+        n_parts = data.count(b"[") + data.count(b"{") + data.count(b",")
+        self.budget.spend(PART_BYTES * n_parts)
+        return data
 
     def take(self, name: str, what: Any) -> np.ndarray:
         """The next array of this name, of the type and shape that the text mentions."""
         need(len(need_list(what, name)) > 0, f"{name} has no type")
         shape = [need_int(length, 0, 2**48, f"a length of {name}") for length in what[1:]]
-        key = f"{name}.{what[0]}"
-        need(key in self._columns, f"there is no column {key}")
-        column, start = self._columns[key], self._taken[key]
-        stop = start + math.prod(shape)
-        need(stop <= len(column), f"column {key} is too short")
-        self._taken[key] = stop
-        return column[start:stop].reshape(shape)
+        column = self._column(f"{name}.{what[0]}")
+        need(column.name == what[0], f"{name} is of another type")
+        n = math.prod(shape)
+        need(n <= column.left, f"column {name} is too short")
+        self.budget.spend(n * column.itemsize)
+        return column.take(n).reshape(shape)
+
+    def _column(self, key: str) -> ColumnStream:
+        if key not in self._columns:
+            need(key in self._members, f"there is no column {key}")
+            self._columns[key] = ColumnStream(self._archive, self._members.pop(key))
+        return self._columns[key]
 
     def finish(self) -> None:
         """Check that nothing is left."""
+        left = sorted(self._members)
+        need(not left, f"column {left[:1]} is too long: nothing mentions it")
         for name, column in self._columns.items():
-            need(self._taken[name] == len(column), f"column {name} is too long")
+            try:
+                column.finish()
+            except ModelFileError as error:
+                raise ModelFileError(f"column {name} {error}") from error
 
 
 def write_archive(file: BinaryIO, text: str, columns: dict[str, np.ndarray]) -> None:
@@ -101,24 +206,13 @@ def write_archive(file: BinaryIO, text: str, columns: dict[str, np.ndarray]) -> 
 
 
 def _add_member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
-    """Deflate a member, unless it would look like a bomb to the reader."""
+    """Compress a member, unless its ratio could exceed the budget of the reader."""
     info = zipfile.ZipInfo(name)
     info.external_attr = 0o644 << 16
-    fits = len(data) <= SLACK or len(data) <= UNFOLD * len(zlib.compress(data, 1)) // 2
+    small = len(data) <= SLACK // MAX_MEMBERS
+    fits = small or len(data) <= UNFOLD // 4 * len(zlib.compress(data, 1))
     info.compress_type = zipfile.ZIP_DEFLATED if fits else zipfile.ZIP_STORED
     archive.writestr(info, data, compresslevel=1)
-
-
-def read_archive(file: BinaryIO) -> tuple[bytes, dict[str, np.ndarray]]:
-    """The text and the columns of a file; nothing larger than it says it is, or than allowed."""
-    need(zipfile.is_zipfile(file), "it is no zip file, or not all of one")
-    size = file.seek(0, os.SEEK_END)
-    with zipfile.ZipFile(file) as archive:
-        members = archive.infolist()
-        _check_members(members, size)
-        data = {info.filename: _read_member(archive, info) for info in members}
-    text = data.pop(TEXT)
-    return text, {name.removesuffix(".npy"): _parse(raw) for name, raw in data.items()}
 
 
 def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
@@ -131,27 +225,6 @@ def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
     for info in members:
         stored = info.compress_type == zipfile.ZIP_STORED
         need(stored or info.compress_type == zipfile.ZIP_DEFLATED, "an unknown compression")
-        limit = info.compress_size if stored else UNFOLD * info.compress_size + SLACK
-        need(info.file_size <= limit, f"{info.filename} unfolds to too much")
+        need(not stored or info.file_size == info.compress_size, f"{info.filename} is cut off")
+        need(info.file_size <= UNFOLD * size + SLACK, f"{info.filename} unfolds to too much")
         need(info.filename != TEXT or info.file_size <= MAX_TEXT_BYTES, f"{TEXT} is too long")
-
-
-def _read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
-    with archive.open(info) as stream:
-        data = stream.read(info.file_size)
-        need(len(data) == info.file_size and not stream.read(1), f"{info.filename} is cut off")
-    return data
-
-
-def _parse(raw: bytes) -> np.ndarray:
-    """A column from the bytes of an ``.npy`` file, aligned and writable as kernels expect it."""
-    header = HEADER.match(raw)
-    need(header, "a column is not a vector of numbers")
-    assert header is not None
-    start, dtype = header.end(), np.dtype(header["type"].decode())
-    need(dtype.name in NUMERIC, f"a column of {dtype} is not known")
-    need(int.from_bytes(header["length"], "little") == start - 10, "a column's header is cut off")
-    need(int(header["size"]) * dtype.itemsize == len(raw) - start, "a column has the wrong length")
-    column = np.frombuffer(raw, dtype, offset=start)
-    need(dtype.kind != "b" or (column.view(np.uint8) <= 1).all(), "a truth value is neither")
-    return column.astype(dtype.newbyteorder("="))

@@ -1,23 +1,24 @@
-"""What a model must satisfy before it is used: compiled prediction does not look twice."""
+"""Checks of a model from a file: compiled prediction does not check bounds itself."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from steadyboost.preprocessing.encoder import DATE_PARTS
+
 if TYPE_CHECKING:
-    from steadyboost.ensemble.hooks import Hooks
-    from steadyboost.ensemble.stages import Stage
     from steadyboost.preprocessing.binner import Binner
     from steadyboost.preprocessing.encoder import Encoder
 
 MAX_CUTS = 254
 MAX_CATEGORIES = 255
 MAX_SCORE = 1e300  # scores beyond would overflow when they are added up
+MAX_VALUE = 1e100  # of a node of a tree: sums and products of these must not overflow
+MAX_DEPTH = 10_000  # of a tree: each row of a prediction takes as many steps
 
 
 class ModelFileError(ValueError):
-    """A model that cannot be written, or a file that is not a sound model.
+    """A model that cannot be written, or a file that is not one, or is damaged.
 
     Examples
     --------
@@ -92,6 +93,7 @@ def _depth(children: np.ndarray, inner: np.ndarray) -> int:
     while inner[level].any():
         level = children[level[inner[level]]].ravel()
         depth += 1
+        need(depth <= MAX_DEPTH, f"a tree is deeper than {MAX_DEPTH}")
     return depth
 
 
@@ -115,7 +117,7 @@ def check_branches(tree: dict[str, np.ndarray], n_features: int) -> None:
 
 
 def check_cases(tree: dict[str, np.ndarray], class_weights: np.ndarray) -> None:
-    """Cases are what the classes add up to, and branches share out those of their node."""
+    """Check that cases are the sums of the class weights, and those of branches of their node."""
     cases = tree["cases"]
     need(np.isfinite(class_weights).all() and (class_weights >= 0).all(), "a weight is not one")
     need(np.allclose(cases, class_weights.sum(axis=1), rtol=1e-6), "cases are not their classes'")
@@ -127,7 +129,7 @@ def check_cases(tree: dict[str, np.ndarray], class_weights: np.ndarray) -> None:
 
 
 def check_classes(classes: Any) -> None:
-    """Labels are looked up by bisection: they must be sorted, and each one once."""
+    """Check that classes are sorted and distinct: labels are found by bisection."""
     need(isinstance(classes, np.ndarray) and classes.ndim == 1, "classes must be a vector")
     need(len(classes) > 0, "there must be a class")
     need((classes == classes).all(), "a class is missing")
@@ -141,6 +143,10 @@ def check_encoder(encoder: "Encoder", n_features: int) -> None:
             plain = all(isinstance(v, (str, int, float)) and v == v for v in kept)
             need(plain, "categories must be texts or numbers")
             need(len(set(kept)) == len(kept) <= MAX_CATEGORIES, "categories must be few, each once")
+    for parts in encoder.dates or ():
+        if parts is not None:
+            known = [part for part in DATE_PARTS if part in parts]
+            need(len(parts) > 0 and parts == known, "parts of dates must be known, each once")
 
 
 def check_binner(binner: "Binner", n_features: int) -> None:
@@ -153,34 +159,9 @@ def check_binner(binner: "Binner", n_features: int) -> None:
 
 
 def check_code(code: Any, n_outputs: int) -> None:
-    """What answers add to the scores: (outputs,) or (answers, outputs)."""
+    """Check a code, which is (outputs,) or (answers, outputs)."""
     need(isinstance(code, np.ndarray), "a code must be an array")
     need(code.dtype == np.float64 or code.dtype.kind in "biu", f"a code of type {code.dtype}")
     fits = code.ndim in (1, 2) and code.shape[-1] == n_outputs and len(code) > 0
     need(fits, f"a code of shape {code.shape} does not fit {n_outputs} columns of scores")
     need(np.isfinite(code).all(), "a code must be finite")
-
-
-def n_parts(stage: "Stage") -> int:
-    """Answers of a stage; 0 where it is not made of parts."""
-    return len(getattr(stage.answer, "answers", ()))
-
-
-def check_stages(stages: Sequence["Stage"], booster: "Hooks") -> None:
-    """Codes fit the scores, and the scores stay finite."""
-    need(len(stages) > 0, "there must be a stage")
-    several = n_parts(stages[0]) > 0
-    total, code, largest = 0.0, None, 0.0
-    for t, stage in enumerate(stages):
-        if stage.code is not code:
-            code = stage.code
-            check_code(code, 1 if several else booster.n_outputs())
-            largest = float(np.abs(code.astype(np.float64)).max())
-        parts = booster.n_parts(t) if several else 0
-        need(n_parts(stage) == parts, "a stage has parts that it should not have, or too few")
-        for number in (stage.step, stage.error):
-            need(np.shape(number) in ((), (parts,)), "there must be a number per part")
-        for value in stage.extra.values() if several else ():
-            need(np.shape(value)[:1] in ((), (parts,)), "there must be an entry per part")
-        total += float(np.abs(stage.step).max()) * largest
-    need(total <= MAX_SCORE, "steps and codes must be finite and of bounded size")
