@@ -14,10 +14,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 
-from steadyboost import BaggingClassifier
-from steadyboost.boosters.steadyboost import SteadyBoostClassifier
+from steadyboost import BaggingClassifier, SteadyBoostClassifier
 from steadyboost.noise import audit, corrupt
-from steadyboost.noise.label_audit import _Auditor, conflicting
+from steadyboost.noise.label_audit import conflicting
 
 X, TRUTH = load_wine(return_X_y=True)
 Y, IS_WRONG = corrupt(TRUTH, 0.15, random_state=0)
@@ -28,13 +27,8 @@ FEW_ROUNDS = {"n_estimators": 15}
 def _quick():
     """Fewer rounds than by default."""
     with pytest.MonkeyPatch.context() as patch:
-        whole = _Auditor.__init__
-
-        def quick(self, **options):
-            whole(self, **{**FEW_ROUNDS, **options})
-
-        quick.__signature__ = whole.__signature__
-        patch.setattr(_Auditor, "__init__", quick)
+        for name, value in FEW_ROUNDS.items():
+            patch.setitem(SteadyBoostClassifier.__init__.__kwdefaults__, name, value)
         yield
 
 
@@ -70,6 +64,8 @@ def test_wrong_labels_are_found(options):
 def test_ours_is_what_the_classifier_says(found):
     model = SteadyBoostClassifier(random_state=0, **FEW_ROUNDS).fit(X, Y)
     np.testing.assert_array_equal(found.scores, model.label_scores_)
+    np.testing.assert_array_equal(found.probabilities, model.out_of_sample_proba_)
+    np.testing.assert_array_equal(found.suggested[found.table.row], model.labels_.suggested)
     np.testing.assert_array_equal(found.suspects, model.suspects_.row)
     np.testing.assert_array_equal(found.transition_matrix, model.transition_matrix_)
 
@@ -147,7 +143,7 @@ def test_our_bagging_judges_out_of_bag():
     ("y", "says"),
     [
         (np.zeros(len(Y)), "at least two"),
-        (np.r_[7, Y[1:]], "occur once: \\[7\\]"),
+        (np.r_[7, Y[1:]], "fewer than two rows: \\[7\\]"),
         (Y[:-1], "inconsistent numbers of samples"),
         (np.where(IS_WRONG, np.nan, Y), "NaN"),
         (np.where(IS_WRONG, None, Y.astype(object)), "missing labels"),
@@ -160,16 +156,11 @@ def test_bad_labels_are_refused(y, says):
         audit(X, y)
 
 
-@pytest.mark.parametrize("cv", [1, 0, True, "oob", 2.5, None, KFold(3)])
-def test_ours_takes_a_number_of_folds(cv):
-    with pytest.raises(ValueError, match="must be a number of folds"):
-        audit(X, Y, cv=cv)
-
-
-@pytest.mark.parametrize("cv", [1, "folds"])
-def test_bad_folds_of_another_judge_are_refused(cv):
-    with pytest.raises(ValueError, match=r"fold|cv"):
-        audit(X, Y, GaussianNB(), cv=cv)
+@pytest.mark.parametrize("estimator", [None, GaussianNB()], ids=["ours", "other"])
+@pytest.mark.parametrize("cv", [1, 0, True, 2.5, None, "folds"])
+def test_bad_folds_are_refused(cv, estimator):
+    with pytest.raises(ValueError, match=r"cv=.* must be a number of folds, 2 or more"):
+        audit(X, Y, estimator, cv=cv)
 
 
 def test_a_judge_without_bags_cannot_judge_out_of_bag():

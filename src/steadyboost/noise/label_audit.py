@@ -1,27 +1,42 @@
 """Which labels look wrong."""
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Integral
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold, check_cv, cross_val_predict
+from sklearn.model_selection import (
+    StratifiedGroupKFold,
+    StratifiedKFold,
+    check_cv,
+    cross_val_predict,
+)
+from sklearn.utils.class_weight import compute_sample_weight
 
-from steadyboost.boosters.steadyboost import SteadyBoostClassifier
-from steadyboost.boosters.steadyboost.label_table import LabelTable
-from steadyboost.boosters.steadyboost.noise_model import fit_noise_model
-from steadyboost.ensemble.training_state import TrainingState
-from steadyboost.ensemble.validation import check_labels, check_weights, class_indices
-from steadyboost.preprocessing.encoder import as_frame, categories_of
+import steadyboost
+from steadyboost.ensemble.validation import (
+    check_labels,
+    check_verified,
+    check_weights,
+    class_indices,
+)
+from steadyboost.noise.label_errors import (
+    LabelErrors,
+    is_flagged,
+    judge_labels,
+    without_weights,
+)
+from steadyboost.noise.label_notes import conflict_note, conflicting, notes_on
+from steadyboost.noise.label_table import LabelTable
+from steadyboost.noise.noise_model import fit_noise_model
+from steadyboost.noise.review.reviewable import Reviewable
 
 
 @dataclass(frozen=True)
-class LabelAudit:
+class LabelAudit(Reviewable):
     """What an audit found.
 
     Attributes
@@ -29,16 +44,30 @@ class LabelAudit:
     classes : ndarray of shape (k,)
         The labels.
     given, suggested : ndarray of shape (n,)
-        Each row's label, and the likeliest one.
+        Each row's label, and the one to change it to: the given one where it is not flagged.
     scores : ndarray of shape (n,)
-        Probability that the given label is right: low is suspicious; NaN for rows of weight 0.
+        Calibrated probability that the given label is right: low is suspicious; NaN for rows of
+        weight 0.
     probabilities : ndarray of shape (n, k)
-        Distribution of each row's true label by its features, from models that have not seen it.
+        Probability of each class by the row's features, from models that have not seen the row.
     transition_matrix : ndarray of shape (k, k)
         Probability that a true class (row) is given as each class (column): rows sum to one, as
         in :func:`~steadyboost.noise.corrupt`. cleanlab's ``noise_matrix`` is its transpose.
+    noise_rate : float
+        Estimated share of wrong labels.
+    noise_rate_interval : tuple of float
+        A 90 % interval of that share.
+    class_noise_rates : dict of label to tuple of float
+        Estimated share of wrong labels among those given as each class, and its 90 % interval.
     conflicts : list of ndarray
         Groups of rows with equal features and different labels.
+    notes : list of str
+        What to know before the numbers are believed: a model that has learnt nothing, too few
+        rows, a rate that cannot be told from zero, class names that are nearly the same.
+    X : table or None
+        The rows, as they were passed.
+    model : classifier or None
+        The model that judged, where it was one that cross-fits itself.
     """
 
     classes: np.ndarray
@@ -47,7 +76,13 @@ class LabelAudit:
     scores: np.ndarray
     probabilities: np.ndarray
     transition_matrix: np.ndarray
+    noise_rate: float
+    noise_rate_interval: tuple[float, float]
+    class_noise_rates: dict[Any, tuple[float, float, float]]
     conflicts: list[np.ndarray]
+    notes: list[str]
+    X: Any = None
+    model: Any = None
 
     @cached_property
     def table(self) -> LabelTable:
@@ -63,13 +98,8 @@ class LabelAudit:
 
     @property
     def suspects(self) -> np.ndarray:
-        """Rows for which another label is likelier than the given one, the worst first."""
+        """The flagged rows, the worst first."""
         return self.table.disputed().row
-
-    @property
-    def noise_rate(self) -> float:
-        """Estimated share of wrong labels."""
-        return float(1 - np.nanmean(self.scores))
 
     @property
     def n_wrong(self) -> float:
@@ -92,14 +122,70 @@ class LabelAudit:
         """All rows as a pandas data frame, the least credible label first; suspects are marked."""
         return self.table.to_frame()
 
-    def to_csv(self, path: str | os.PathLike[str] | None = None) -> str | None:
-        """Write that table, or return it as text if there is no path."""
-        return self.table.to_csv(path)
+    def to_csv(
+        self, path: str | os.PathLike[str] | None = None, *, spreadsheet: bool = False
+    ) -> str | None:
+        """Write that table, or return it as text if there is no path.
+
+        With ``spreadsheet``, texts that a spreadsheet would calculate get an apostrophe in front.
+        """
+        return self.table.to_csv(path, spreadsheet=spreadsheet)
+
+    def summary(self) -> str:
+        """The count in one sentence."""
+        low, high = (100 * end for end in self.noise_rate_interval)
+        return (
+            f"{len(self.suspects)} suspects; about {self.n_wrong:.0f} of {len(self.given)} labels "
+            f"are wrong ({100 * self.noise_rate:.1f} %, 90 % interval {low:.1f} to {high:.1f} %)"
+        )
 
     def __repr__(self) -> str:
-        n = len(self.given)
-        wrong = f"{len(self.suspects)} suspects; about {self.n_wrong:.0f} of {n} labels are wrong"
-        return f"{wrong} ({100 * self.noise_rate:.1f} %)\n{self.head()!r}"
+        return "\n".join([self.summary(), *self.notes, repr(self.head())])
+
+
+@dataclass(frozen=True)
+class LabelSetAudit:
+    """What an audit of sets of labels found: an audit of each label.
+
+    Attributes
+    ----------
+    audits : list of LabelAudit
+        One for each column of the indicator matrix.
+    """
+
+    audits: list[LabelAudit]
+
+    @property
+    def scores(self) -> np.ndarray:
+        """(n, labels): probability that each entry of the indicator matrix is right."""
+        return np.column_stack([one.scores for one in self.audits])
+
+    @property
+    def row_scores(self) -> np.ndarray:
+        """(n,): probability that all entries of a row are right, if they are independent."""
+        return self.scores.prod(axis=1)
+
+    @property
+    def probabilities(self) -> np.ndarray:
+        """(n, labels): probability of each label, from models that have not seen the row."""
+        return np.column_stack([one.probabilities[:, -1] for one in self.audits])
+
+    @property
+    def noise_rate(self) -> float:
+        """Estimated share of wrong entries."""
+        return float(np.mean([one.noise_rate for one in self.audits]))
+
+    @property
+    def suspects(self) -> np.ndarray:
+        """(flagged entries, 2): row and label of each, the worst first."""
+        pairs = [(row, label) for label, one in enumerate(self.audits) for row in one.suspects]
+        found = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return found[np.argsort(self.scores[found[:, 0], found[:, 1]], kind="stable")]
+
+    def __repr__(self) -> str:
+        n, k = self.scores.shape
+        lines = [f"label {label}: {one.summary()}" for label, one in enumerate(self.audits)]
+        return "\n".join([f"Sets of {k} labels, {n} rows", *lines])
 
 
 def audit(
@@ -108,38 +194,54 @@ def audit(
     estimator: Any = None,
     *,
     cv: Any = 5,
+    groups: Any = None,
+    flag: Any = "auto",
+    precision: float | None = None,
     sample_weight: Any = None,
+    verified: Any = None,
     categorical_features: Any = "from_dtype",
     random_state: int | None = None,
     n_jobs: int | None = None,
-) -> LabelAudit:
+) -> Any:
     """Judge each label by models that have not seen it.
 
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         Rows.
-    y : array-like of shape (n_samples,)
-        Labels, some of them wrong.
+    y : array-like of shape (n_samples,) or (n_samples, n_labels)
+        Labels, some of them wrong; or an indicator matrix of 0 and 1, for sets of labels.
     estimator : classifier with ``predict_proba``, default=None
-        Who judges; by default :class:`~steadyboost.SteadyBoostClassifier`.
+        The model that judges; by default :class:`~steadyboost.SteadyBoostClassifier`.
     cv : int, splitter or "oob", default=5
         Folds for the estimator. "oob" takes what a fitted forest (or
         :class:`~steadyboost.BaggingClassifier`) says of rows outside its bootstraps, in one
-        training. SteadyBoostClassifier is cross-fitted in itself: ``cv`` is its number of folds.
+        training. SteadyBoostClassifier is cross-fitted in itself: an int is its number of folds,
+        and with a splitter or groups it is fitted anew for each fold.
+    groups : array-like of shape (n_samples,), default=None
+        Rows of one group stay together, for example those of one patient.
+    flag : "auto", int or float, default="auto"
+        Rows to list as suspects: those whose label is more likely wrong than right, or a number
+        or a share (below 1) of the rows, the most suspicious first.
+    precision : float, default=None
+        Instead of ``flag``: list as many rows as can be expected to be wrong by this share.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
+    verified : array-like of shape (n_samples,) of bool, or of positions, default=None
+        Rows whose label has been checked and is right. They are never listed, and show how often
+        the model is wrong, and so how many of the other labels are.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         As in :class:`~steadyboost.SteadyBoostClassifier`, where no estimator is given.
     random_state : int or None, default=None
-        Source of chance, where no estimator is given and for the folds.
+        Random seed, where no estimator is given and for the folds.
     n_jobs : int or None, default=None
         Threads of our estimator; processes of the folds of another.
 
     Returns
     -------
-    audit : LabelAudit
-        Scores, suggestions, the number of wrong labels and the transition matrix.
+    audit : LabelAudit or LabelSetAudit
+        Probabilities that labels are right, suggestions, the number of wrong labels with its
+        interval and the transition matrix; of each label, where rows have sets of labels.
 
     Examples
     --------
@@ -151,115 +253,322 @@ def audit(
     >>> bool(is_wrong[found.suspects[:15]].mean() > 0.9)
     True
     """
-    labels = _checked(X, y)
-    classes = np.unique(labels)
-    codes = class_indices(labels, classes, "y")
-    weights = check_weights(sample_weight, X)
-    if estimator is None:
-        options = {"random_state": random_state, "n_jobs": n_jobs}
-        found = _by_ourselves(
-            X, labels, weights, cv, categorical_features=categorical_features, **options
-        )
+    check_flag(flag, precision)
+    options = {
+        "estimator": estimator, "cv": cv, "groups": groups, "flag": flag, "precision": precision,
+        "sample_weight": sample_weight, "verified": verified, "random_state": random_state,
+        "categorical_features": categorical_features, "n_jobs": n_jobs,
+    }  # fmt: skip
+    labels = check_labels(y, X, several=True)
+    if labels.ndim == 2:
+        return _audit_sets(X, labels, options)
+    weights, checked = check_weights(sample_weight, X), check_verified(verified, len(labels))
+    classes, codes = _checked(labels, weights)
+    folds = Folds(cv, _check_groups(groups, len(labels)), random_state, n_jobs)
+    _check_folds(folds, estimator)
+    ours = {"categorical_features": categorical_features, "random_state": random_state}
+    judge = None
+    if estimator is None and groups is None and isinstance(cv, Integral):
+        rows = {"sample_weight": weights, "verified": checked}
+        judge = _cross_fitted(X, labels, rows, cv, n_jobs=n_jobs, **ours)
+        proba, errors = judge.out_of_sample_proba_, judge.label_errors_
     else:
-        unseen = _unseen(estimator, X, labels, weights, cv, random_state, n_jobs)
-        mass = np.ones(len(labels)) if weights is None else weights
-        model = fit_noise_model(unseen[None], codes, mass)
-        q = model.true_proba(unseen[None])
-        posterior = np.where(mass[:, None] > 0, model.by_label(q, codes), np.nan)
-        found = q, posterior, model.transition
-    q, posterior, matrix = found
-    scores = posterior[np.arange(len(codes)), codes]
-    judged = np.isfinite(scores)
-    suggested = np.where(judged, classes[posterior.argmax(axis=1)], labels)
-    return LabelAudit(classes, labels, suggested, scores, q, matrix, conflicting(X, codes))
+        # By its public name: boosters import the functions of this package, not the other way.
+        model = steadyboost.SteadyBoostClassifier(**ours) if estimator is None else estimator
+        unseen = _unseen(model, X, labels, weights, folds)
+        if getattr(model, "class_weight", None) is not None:
+            of_class = "balanced" if isinstance(model.class_weight, str) else model.class_weight
+            unseen = without_weights(unseen, codes, compute_sample_weight(of_class, labels))
+        proba, errors = _judged(unseen, codes, weights, checked)
+    found = _listed(classes[codes], classes, proba, errors, Listed(flag, precision, checked))
+    conflicts = conflicting(X, codes)
+    notes = [*notes_on(classes, codes, proba, errors), *conflict_note(conflicts)]
+    return LabelAudit(classes, labels, **found, conflicts=conflicts, notes=notes, X=X, model=judge)
 
 
-def _checked(X: Any, y: Any) -> np.ndarray:
-    labels = check_labels(y, X)
-    classes, counts = np.unique(labels, return_counts=True)
+def _audit_sets(X: Any, labels: np.ndarray, options: dict[str, Any]) -> LabelSetAudit:
+    """An audit of each column of an indicator matrix."""
+    audits = []
+    for place, column in enumerate(labels.T):
+        try:
+            audits.append(audit(X, column, **options))
+        except ValueError as problem:
+            raise ValueError(f"label {place}: {problem}") from problem
+    return LabelSetAudit(audits)
+
+
+def audit_proba(
+    pred_probs: Any,
+    y: Any,
+    *,
+    classes: Any = None,
+    flag: Any = "auto",
+    precision: float | None = None,
+    sample_weight: Any = None,
+    verified: Any = None,
+) -> LabelAudit:
+    """Judge each label by out-of-sample probabilities of a model of your own.
+
+    Parameters
+    ----------
+    pred_probs : array-like of shape (n_samples, n_classes)
+        Probabilities of the classes, in their sorted order, from a model that has not seen the
+        row (cross-validation, or out of bag).
+    y : array-like of shape (n_samples,)
+        Labels, some of them wrong.
+    classes : array-like of shape (n_classes,), default=None
+        The labels of the columns; by default the sorted labels in ``y``, or 0, 1, ... where ``y``
+        has integers.
+    flag, precision, sample_weight, verified
+        As in :func:`audit`.
+
+    Returns
+    -------
+    audit : LabelAudit
+        As from :func:`audit`; without features, no conflicts are looked for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from steadyboost.noise import audit_proba
+    >>> proba = np.tile([[0.95, 0.05], [0.05, 0.95]], (200, 1))
+    >>> y = np.tile([0, 1], 200)
+    >>> y[:10] = 1 - y[:10]
+    >>> sorted(audit_proba(proba, y).suspects.tolist()) == list(range(10))
+    True
+    """
+    check_flag(flag, precision)
+    proba = check_proba(pred_probs)
+    labels = check_labels(y, proba)
+    names = _columns(labels, proba.shape[1], classes)
+    codes = class_indices(labels, names, "y")
+    weights, checked = check_weights(sample_weight, proba), check_verified(verified, len(labels))
+    proba, errors = _judged(proba, codes, weights, checked)
+    found = _listed(names[codes], names, proba, errors, Listed(flag, precision, checked))
+    notes = notes_on(names, codes, proba, errors)
+    return LabelAudit(names, labels, **found, conflicts=[], notes=notes)
+
+
+def audit_fitted(model: Any, X: Any, given: np.ndarray, listed: "Listed") -> LabelAudit:
+    """What a fitted SteadyBoostClassifier has found about the labels that it learnt."""
+    classes = model.classes_
+    codes, proba, errors = (
+        class_indices(given, classes, "y"),
+        model.out_of_sample_proba_,
+        model.label_errors_,
+    )
+    conflicts = conflicting(X, codes)
+    notes = [*notes_on(classes, codes, proba, errors), *conflict_note(conflicts)]
+    fields = _listed(classes[codes], classes, proba, errors, listed)
+    told: dict[str, Any] = {"conflicts": conflicts, "notes": notes}
+    return LabelAudit(classes, given, **fields, **told, X=X, model=model)
+
+
+class Listed(NamedTuple):
+    """Which rows are to be listed as suspects."""
+
+    flag: Any
+    precision: float | None
+    verified: np.ndarray | None
+
+    def flags(self, wrong: np.ndarray, judged: np.ndarray) -> np.ndarray:
+        """A mask of the judged rows, none of which is verified."""
+        flags = is_flagged(wrong, self.flag, self.precision)
+        return flags if self.verified is None else flags & ~self.verified[judged]
+
+
+class Folds(NamedTuple):
+    """How rows are split for out-of-sample probabilities."""
+
+    cv: Any
+    groups: Any
+    random_state: Any
+    n_jobs: int | None
+
+
+def check_flag(flag: Any, precision: float | None) -> None:
+    if precision is not None:
+        if not 0 < precision <= 1:
+            raise ValueError(f"precision={precision!r} must be above 0 and at most 1.")
+        return
+    if flag == "auto":
+        return
+    is_number = isinstance(flag, Real) and not isinstance(flag, bool)
+    if not is_number or flag < 0 or (not isinstance(flag, Integral) and flag >= 1):
+        raise ValueError(
+            f"flag={flag!r} must be 'auto', a number of rows or a share of the rows below 1."
+        )
+
+
+def _check_groups(groups: Any, n: int) -> np.ndarray | None:
+    if groups is None:
+        return None
+    named = np.asarray(groups)
+    if named.shape != (n,):
+        raise ValueError(
+            f"groups has shape {named.shape} for {n} rows; pass one group for each row."
+        )
+    missing = int(sum(group is None or group != group for group in named.tolist()))
+    if missing:
+        raise ValueError(f"groups is missing for {missing} rows; give each row a group.")
+    return named
+
+
+def _check_folds(folds: Folds, estimator: Any) -> None:
+    if estimator is not None and not hasattr(estimator, "predict_proba"):
+        raise ValueError(
+            f"estimator={estimator!r} has no predict_proba; pass a classifier that gives "
+            "probabilities."
+        )
+    cv = folds.cv
+    if isinstance(cv, str) and cv == "oob":
+        if estimator is None or "oob_score" not in estimator.get_params():
+            raise ValueError(
+                "cv='oob' needs an estimator with the parameter oob_score, such as "
+                "RandomForestClassifier or BaggingClassifier."
+            )
+        if folds.groups is not None:
+            raise ValueError(
+                "groups cannot be kept together with cv='oob'; pass a number of folds."
+            )
+    elif isinstance(cv, Integral) and not isinstance(cv, bool) and int(cv) >= 2:
+        n_groups = None if folds.groups is None else len(np.unique(folds.groups))
+        if n_groups is not None and n_groups < int(cv):
+            raise ValueError(f"groups has {n_groups} groups for cv={cv} folds; pass a lower cv.")
+    elif isinstance(cv, str | bytes) or not (hasattr(cv, "split") or hasattr(cv, "__iter__")):
+        raise ValueError(f"cv={cv!r} must be a number of folds, 2 or more, a splitter or 'oob'.")
+
+
+def check_proba(pred_probs: Any) -> np.ndarray:
+    """Out-of-sample probabilities as an array, or an error that names a row."""
+    proba = np.asarray(pred_probs, dtype=float)
+    if proba.ndim != 2 or proba.shape[1] < 2:
+        raise ValueError(
+            f"pred_probs has shape {proba.shape}; pass a row per sample and a column per class, "
+            "at least two."
+        )
+    bad = ~np.isfinite(proba).all(axis=1) | (proba < 0).any(axis=1)
+    if bad.any():
+        raise ValueError(
+            f"pred_probs has missing, infinite or negative values, first in row {bad.argmax()}; "
+            "pass probabilities."
+        )
+    sums = proba.sum(axis=1)
+    off = np.abs(sums - 1) > 1e-3
+    if off.any():
+        row = int(off.argmax())
+        raise ValueError(
+            f"pred_probs sums to {sums[row]:.4g} in row {row}; rows must sum to 1: divide each by "
+            "its sum if it has scores."
+        )
+    return proba / sums[:, None]
+
+
+def _columns(labels: np.ndarray, k: int, classes: Any) -> np.ndarray:
+    """The label of each column of probabilities."""
+    if classes is not None:
+        names = np.asarray(classes)
+        if names.shape != (k,):
+            raise ValueError(
+                f"classes has {names.size} labels for {k} columns of pred_probs; name each column."
+            )
+        if len(np.unique(names)) < k or (np.sort(names) != names).any():
+            raise ValueError("classes must be distinct and in sorted order, as in scikit-learn.")
+        return names
+    found = np.unique(labels)
+    if len(found) == k:
+        return found
+    if labels.dtype.kind in "iu" and found.min() >= 0 and found.max() < k:
+        return np.arange(k)
+    raise ValueError(
+        f"y has {len(found)} labels and pred_probs {k} columns; pass classes= to name the columns."
+    )
+
+
+def _checked(labels: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
+    """Classes and class indices; each class has two rows that count."""
+    classes, codes = np.unique(labels, return_inverse=True)
+    counted = codes if weights is None else codes[weights > 0]
+    counts = np.bincount(counted, minlength=len(classes))
     if len(classes) < 2:
         raise ValueError(f"y has the classes {classes.tolist()}; an audit needs at least two.")
     if counts.min() < 2:
         rare = classes[counts < 2][:5].tolist()
         raise ValueError(
-            f"y has labels that occur once: {rare}; nothing can be learnt of a label without its "
-            "only row. Drop or merge these."
+            f"y has labels that occur in fewer than two rows: {rare}; nothing can be learnt of a "
+            "label without its only row. Drop or merge these."
         )
-    return labels
+    return classes, codes
 
 
-class _Auditor(SteadyBoostClassifier):
-    """Keeps what it says of each row, which a model has no need of."""
-
-    def _judge(self, rows: TrainingState, proba: np.ndarray, posterior: np.ndarray) -> None:
-        super()._judge(rows, proba, posterior)
-        self.found = np.full((2, len(self.label_scores_), self.n_classes_), np.nan)
-        self.found[:, rows.numbers] = proba, posterior
-
-
-def _by_ourselves(
-    X: Any, y: np.ndarray, weights: Any, cv: Any, **options: Any
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if isinstance(cv, bool) or not isinstance(cv, Integral) or cv < 2:
-        raise ValueError(
-            f"cv={cv!r} must be a number of folds, 2 or more, where no estimator is given."
-        )
-    model = _Auditor(n_folds=int(cv), **options).fit(X, y, sample_weight=weights)
-    return model.found[0], model.found[1], model.transition_matrix_
+def _cross_fitted(X: Any, y: np.ndarray, rows: dict[str, Any], cv: Any, **options: Any) -> Any:
+    """Our classifier, fitted with so many folds."""
+    model = steadyboost.SteadyBoostClassifier(n_folds=int(cv), **options)
+    return model.fit(X, y, **rows)
 
 
 def _unseen(
-    estimator: Any, X: Any, y: np.ndarray, weights: Any, cv: Any, seed: Any, n_jobs: Any
+    estimator: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, folds: Folds
 ) -> np.ndarray:
     """Probabilities of the classes from models that have not seen the row."""
     params = None if weights is None else {"sample_weight": weights}
-    if isinstance(cv, str) and cv == "oob":
+    if isinstance(folds.cv, str) and folds.cv == "oob":
         model = clone(estimator).set_params(oob_score=True).fit(X, y, **(params or {}))
         proba = np.asarray(model.oob_decision_function_, dtype=float)
         known = np.isfinite(proba).all(axis=1, keepdims=True)
         return np.where(known, proba, 1 / proba.shape[1])
+    cv = folds.cv
     if isinstance(cv, Integral):
-        cv = StratifiedKFold(cv, shuffle=True, random_state=seed)
+        kind = StratifiedKFold if folds.groups is None else StratifiedGroupKFold
+        cv = kind(int(cv), shuffle=True, random_state=folds.random_state)
+    splits = list(check_cv(cv, y, classifier=True).split(X, y, folds.groups))
     return cross_val_predict(
-        estimator, X, y, cv=check_cv(cv, y, classifier=True), method="predict_proba",
-        params=params, n_jobs=n_jobs,
-    )  # fmt: skip
+        estimator, X, y, cv=splits, method="predict_proba", params=params, n_jobs=folds.n_jobs
+    )
 
 
-def conflicting(X: Any, codes: np.ndarray) -> list[np.ndarray]:
-    """Groups of rows with equal features and different labels."""
-    group = _equal_rows(X)
-    n_groups = int(group.max()) + 1
-    low, high = np.full(n_groups, codes.max()), np.zeros(n_groups, dtype=codes.dtype)
-    np.minimum.at(low, group, codes)
-    np.maximum.at(high, group, codes)
-    order = np.argsort(group, kind="stable")
-    members = np.split(order, np.cumsum(np.bincount(group))[:-1])
-    return [members[g] for g in np.flatnonzero(low < high)]
+def _judged(
+    proba: np.ndarray,
+    codes: np.ndarray,
+    weights: np.ndarray | None,
+    verified: np.ndarray | None = None,
+) -> tuple[np.ndarray, LabelErrors]:
+    """Probabilities of true classes and what they tell; NaN for rows of weight 0.
+
+    A model that was trained on labels that mix up two classes mixes them up as well; the noise
+    model takes that out.
+    """
+    some = np.ones(len(codes), dtype=bool) if weights is None else weights > 0
+    mass = np.ones(len(codes)) if weights is None else weights
+    right = None if verified is None else verified[some]
+    noise = fit_noise_model(proba[None, some], codes[some], mass[some], None, right)
+    true = np.full(proba.shape, np.nan)
+    true[some] = noise.true_proba(proba[None, some])
+    pooled = noise.pooled(proba[None, some])
+    views = {"order_by": proba[some], "pooled": pooled, "verified": right}
+    return true, judge_labels(true[some], codes[some], mass[some], drawn_anew=noise.rate, **views)
 
 
-def _equal_rows(X: Any) -> np.ndarray:
-    """A number for each row, the same for equal ones."""
-    if issparse(X):
-        table = X.tocsr().copy()
-        table.sum_duplicates()
-        table.eliminate_zeros()
-        bounds = zip(table.indptr[:-1], table.indptr[1:], strict=True)
-        return _numbered(
-            (table.indices[a:b].tobytes(), table.data[a:b].tobytes()) for a, b in bounds
-        )
-    frame = as_frame(X)
-    if frame is None:
-        table = np.asarray(X)
-        columns = [table[:, f] for f in range(table.shape[1])]
-    else:
-        columns = [categories_of(frame[:, f]) for f in range(len(frame.columns))]
-    codes = np.column_stack([_numbered(column.tolist()) for column in columns])
-    return _numbered(row.tobytes() for row in codes)
-
-
-def _numbered(values: Iterable[Any]) -> np.ndarray:
-    """The same number for equal values, and one for all gaps."""
-    numbers: dict[Any, int] = {}
-    known = (None if value != value else value for value in values)
-    return np.array([numbers.setdefault(value, len(numbers)) for value in known])
+def _listed(
+    given: np.ndarray,
+    classes: np.ndarray,
+    proba: np.ndarray,
+    errors: LabelErrors,
+    listed: Listed,
+) -> dict[str, Any]:
+    """Fields of a LabelAudit that follow from errors, and from what is to be listed."""
+    judged = np.flatnonzero(np.isfinite(proba).all(axis=1))
+    flags = listed.flags(errors.wrong, judged)
+    suggested, scores = given.copy(), np.full(len(given), np.nan)
+    scores[judged] = 1 - errors.wrong
+    suggested[judged[flags]] = classes[errors.other[flags]]
+    pairs = zip(classes.tolist(), errors.class_rates, strict=True)
+    return {
+        "suggested": suggested,
+        "scores": scores,
+        "probabilities": proba,
+        "transition_matrix": errors.transition,
+        "noise_rate": errors.rate.rate,
+        "noise_rate_interval": (errors.rate.low, errors.rate.high),
+        "class_noise_rates": {label: tuple(own) for label, own in pairs},
+    }
