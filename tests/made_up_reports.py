@@ -28,6 +28,7 @@ class MadeUpAudit:
         self.given, self.suggested = self.classes[given], self.classes[true]
         self.suspects = flips[np.argsort(self.scores[flips])]
         self.n_wrong, self.noise_rate = self.n_flips, self.n_flips / self.n_rows
+        self.noise_rate_interval, self.notes = (0.9 * self.noise_rate, 1.1 * self.noise_rate), []
         counts = np.bincount(given[flips], minlength=k).tolist()
         self.n_wrong_per_class = dict(zip(self.classes.tolist(), counts, strict=True))
         self.transition_matrix = 0.8 * np.eye(k) + 0.2 / k

@@ -17,7 +17,7 @@ from sklearn.datasets import load_wine
 import steadyboost
 from steadyboost import BoostingClassifier
 from steadyboost.lab import demo
-from steadyboost.plots.svg import Line, error_chart, spread
+from steadyboost.pages.svg import Line, error_chart, spread
 
 ROOT = Path(__file__).parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -155,7 +155,7 @@ def test_our_first_booster_is_compared_with_each_of_the_others():
 
 def test_early_stops_and_warnings_are_told():
     theirs = result("theirs", [1.0, 1.0], [0, 0], is_ours=False)
-    ours = result("ours", [1.0], [0, 0], messages=["No edge.", "No edge."])
+    ours = result("ours", [1.0], [0, 0], messages=["No edge."])
     said = demo.conclusions([theirs, ours], 2)
     assert said[1:-1] == ["ours: stopped at round 1.", "ours: No edge."]
 
@@ -281,7 +281,7 @@ def test_warnings_of_a_method_do_not_spoil_the_table():
 
 def test_the_second_process_begins_where_the_first_ends(monkeypatch):
     warmed = []
-    monkeypatch.setattr(demo, "warm_up", lambda model, digits: warmed.append(type(model)))
+    monkeypatch.setattr(demo, "compile_kernels", lambda model, X, y: warmed.append(type(model)))
     demo.warm_all(False, 0.2, 0)
     assert [demo.display_name(cls) for cls in warmed] == [*reversed(demo.FIRST)]
 

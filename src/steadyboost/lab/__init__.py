@@ -1,1 +1,1 @@
-"""What studies the library: data sets, experiments, comparisons, reports and the demo."""
+"""Studies with the library: data sets, experiments, comparisons, reports and the demo."""

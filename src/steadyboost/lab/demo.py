@@ -4,8 +4,6 @@ import math
 import re
 import subprocess
 import sys
-import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,7 +11,6 @@ from typing import Any
 
 import numpy as np
 from rich.table import Table
-from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.model_selection import train_test_split
@@ -23,23 +20,24 @@ from sklearn.utils import get_tags
 import steadyboost
 from steadyboost.ensemble.callbacks import Callback
 from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.lab.runs import compile_kernels, fit_timed, recorded_warnings
 from steadyboost.learners.tree import Tree
 from steadyboost.noise import corrupt
-from steadyboost.plots.svg import Line, error_chart
+from steadyboost.pages.svg import Line, error_chart
 
-# The boosters worth meeting first: our own, what scikit-learn does, and three that bear wrong
-# labels in three ways: smoothed weights, input-dependent weights, a loss that is bounded.
+# Our own booster, the algorithm of scikit-learn's AdaBoost, and three that are robust to label
+# noise in different ways: smoothed weights, input-dependent weights, a bounded loss.
 FIRST = ("SteadyBoost", "SAMME", "MSmoothBoost", "WeightBoost", "SoftmaxBoost")
 DEPTH = 3
 COMPILING, TRAINING = "compiling, on first use only", "training"
-# Where the paper's name is no name in Python.
+# Names of papers that are not identifiers.
 NAMES = {"ArcX4": "Arc-x4", "GDMCBoost": "GD-MCBoost"}
 Tell = Callable[[str, str, int], None]  # a method, what it is doing, and rounds newly done
 
 
 @dataclass(frozen=True)
 class Digits:
-    """Half of the digits to train on, with wrong labels among them; the other half is clean."""
+    """Digits: one half with noisy labels for training, one half with clean labels for testing."""
 
     X: np.ndarray
     y: np.ndarray
@@ -55,7 +53,7 @@ class Digits:
 
 @dataclass(frozen=True)
 class Result:
-    """What one method did: test errors in percent by round, and which test rows it got wrong."""
+    """Test errors of one method, in percent by round, and which test rows are wrong at the end."""
 
     name: str
     errors: list[float]
@@ -79,7 +77,7 @@ class Result:
 
 @dataclass(frozen=True)
 class DemoMethod:
-    """A name, how a model of so many rounds is made of a seed, and its predictions by round."""
+    """A name, a constructor from a number of rounds and a seed, and staged predictions."""
 
     name: str
     build: Callable[[int, int], Any]
@@ -88,7 +86,7 @@ class DemoMethod:
 
 
 class Tick(Callback):
-    """Tell of each round as it is done."""
+    """Report each finished round."""
 
     def __init__(self, tell: Tell, name: str):
         self.tell, self.name, self.told = tell, name, 0
@@ -100,15 +98,8 @@ class Tick(Callback):
         self.told = len(run.stages)
 
 
-class StopAtTwo(Callback):
-    """Two rounds run all code that more of them would."""
-
-    def on_round(self, run: Any) -> bool:
-        return len(run.stages) == 2
-
-
 def boosters() -> dict[str, type[BoostingClassifier]]:
-    """All public boosters that take many classes, by the names their papers give them."""
+    """All public multiclass boosters, by the names in their papers."""
     public = [getattr(steadyboost, name) for name in steadyboost.__all__]
     return {
         display_name(cls): cls
@@ -127,7 +118,7 @@ def display_name(cls: type) -> str:
 
 
 def methods(all_boosters: bool = False) -> list[DemoMethod]:
-    """Ensembles of other libraries, then our boosters: those worth meeting first, or all."""
+    """Ensembles of other libraries, then our boosters: those in ``FIRST``, or all."""
     others = [
         DemoMethod("scikit-learn AdaBoost", adaboost, AdaBoostClassifier.staged_predict),
         DemoMethod("random forest", random_forest, forest_stages),
@@ -149,7 +140,7 @@ def random_forest(rounds: int, seed: int) -> RandomForestClassifier:
 
 
 def forest_stages(model: RandomForestClassifier, X: np.ndarray) -> Iterator[np.ndarray]:
-    """What the first tree says, the first two, and so on."""
+    """Predictions of the first tree, of the first two, and so on."""
     total = np.zeros((len(X), len(model.classes_)))
     for tree in model.estimators_:
         total += tree.predict_proba(X)
@@ -190,7 +181,7 @@ def run(
         model = method.build(rounds, seed)
         if method.is_ours:
             tell(method.name, COMPILING, 0)
-            warm_up(model, digits)
+            compile_kernels(model, digits.X, digits.y)
             model.set_params(callbacks=[Tick(tell, method.name)])
         tell(method.name, TRAINING, 0)
         result = measure(method, model, digits)
@@ -200,17 +191,17 @@ def run(
 
 
 def made(cls: type[BoostingClassifier], rounds: int, seed: int) -> BoostingClassifier:
-    """A booster over trees of the demo's depth, if it takes a learner."""
+    """A booster of trees of the demo's depth, if it takes a weak learner."""
     learner = {} if "estimator" in cls.does_without else {"estimator": Tree(max_depth=DEPTH)}
     return cls(**learner, n_estimators=rounds, random_state=seed)
 
 
 @contextmanager
 def compiling_ahead(all_boosters: bool, noise: float, seed: int) -> Iterator[None]:
-    """Let a second process compile meanwhile, in the opposite order.
+    """Compile in a second process at the same time, in the opposite order.
 
-    Compiled code is kept on disk, so that what one process has compiled the other only loads; one
-    process cannot compile two functions at once.
+    Kernels are cached on disk, so that one process loads what the other has compiled; one process
+    cannot compile two functions at once.
     """
     code = (
         f"from steadyboost.lab.demo import warm_all; warm_all({all_boosters}, {noise!r}, {seed!r})"
@@ -228,27 +219,16 @@ def warm_all(all_boosters: bool, noise: float, seed: int) -> None:
     digits = Digits.load(noise, seed)
     for method in reversed(methods(all_boosters)):
         if method.is_ours:
-            warm_up(method.build(2, seed), digits)
-
-
-def warm_up(model: BoostingClassifier, digits: Digits) -> None:
-    """Compile what the booster needs, so that its time is that of training alone."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        clone(model).set_params(callbacks=[StopAtTwo()]).fit(digits.X, digits.y)
+            compile_kernels(method.build(2, seed), digits.X, digits.y)
 
 
 def measure(method: DemoMethod, model: Any, digits: Digits) -> Result:
-    """Fit and test a model; what it warns of is kept for the reader, not shown over the bar."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        start = time.perf_counter()
-        model.fit(digits.X, digits.y)
-        seconds = time.perf_counter() - start
+    """Fit and test a model; warnings are recorded, so that they do not break the progress bar."""
+    with recorded_warnings() as messages:
+        seconds = fit_timed(model, digits.X, digits.y)
         stages = method.staged_predict(model, digits.X_test)
         wrong = [labels != digits.y_test for labels in stages]
     errors = [100 * float(row.mean()) for row in wrong]
-    messages = [str(w.message) for w in caught]
     return Result(method.name, errors, wrong[-1], seconds, messages, method.is_ours)
 
 
@@ -273,10 +253,9 @@ def table(results: list[Result]) -> Table:
 
 
 def conclusions(results: list[Result], rounds: int) -> list[str]:
-    """What the results say of our first booster and the other libraries, and any remarks.
+    """Confidence intervals for our first booster against other libraries, and remarks.
 
-    Our booster is the first and not the best one: a confidence interval for the best of several
-    would have to allow for the choice.
+    It is the first booster, not the best one, whose interval would have to allow for selection.
     """
     first = next(result for result in results if result.is_ours)
     sentences = [comparison(first, result) for result in results if not result.is_ours]
@@ -302,7 +281,7 @@ def comparison(ours: Result, other: Result) -> str:
 def remarks(result: Result, rounds: int) -> list[str]:
     """That a method stopped early, and what it warned of."""
     stopped = [f"stopped at round {result.rounds}."] if result.rounds < rounds else []
-    return [f"{result.name}: {words}" for words in (*stopped, *dict.fromkeys(result.messages))]
+    return [f"{result.name}: {words}" for words in (*stopped, *result.messages)]
 
 
 def paired_difference(wrong: np.ndarray, other: np.ndarray) -> tuple[float, float]:

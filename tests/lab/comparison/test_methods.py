@@ -9,9 +9,7 @@ from scipy.sparse import csr_matrix
 
 import steadyboost
 from steadyboost.lab.comparison import compare, methods
-from steadyboost.lab.comparison.features import Features
-from steadyboost.lab.comparison.methods import choose, known_methods
-from steadyboost.lab.comparison.peers import PEERS
+from steadyboost.lab.comparison.methods import PEERS, Features, choose, known_methods
 
 
 def names(wanted):

@@ -7,7 +7,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import tiny
 
-from steadyboost.lab.experiments import docs, reading, report
+from steadyboost.lab.experiments import reading, report
+from steadyboost.lab.reports import experiments
 
 
 @pytest.fixture(scope="session")
@@ -20,5 +21,5 @@ def reports(tmp_path_factory):
 @pytest.fixture
 def made_up_papers(monkeypatch):
     """The made-up paper in place of the real ones."""
-    for module in (reading, report, docs):
+    for module in (reading, report, experiments):
         monkeypatch.setattr(module, "papers", lambda: (tiny.paper(),))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from steadyboost.lab.experiments.report import html_page
+from steadyboost.lab.reports.experiments import experiments_page
 
 MEASURE = """
 const panels = [...page.querySelectorAll(".panels > svg")];
@@ -13,7 +13,7 @@ return [page.documentElement.scrollWidth, panels.length,
 
 @pytest.mark.parametrize("width", [390, 1200])
 def test_page_fits_the_window(browser, reports, made_up_papers, width):
-    page = html_page(reports, "steadyboost reproduce 999")
+    page = experiments_page(reports, "steadyboost reproduce 999")
     content, n_panels, narrowest = browser.look(page, MEASURE, width)
     assert content <= width
     assert n_panels >= 8
@@ -27,7 +27,7 @@ return [...page.querySelectorAll(".overview a")].every((link) =>
 
 
 def test_names_in_the_overview_do_not_cover_the_titles(browser, reports, made_up_papers):
-    page = html_page(reports, "steadyboost reproduce 999")
+    page = experiments_page(reports, "steadyboost reproduce 999")
     name = reports[0].experiment.name
     longer = page.replace(f">{name}</a>", f">{name}-with-a-longer-name</a>")
     assert longer != page

@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import tiny
 
-from steadyboost.lab.experiments import cache as cache_module
-from steadyboost.lab.experiments.cache import Cache, default_folder
-from steadyboost.lab.experiments.cells import cells_of, recorded_rounds
+from steadyboost.lab.experiments import cells as cells_module
+from steadyboost.lab.experiments.cells import Cache, cells_of, default_folder, recorded_rounds
 from steadyboost.lab.experiments.plan import with_repeats
 
 
@@ -78,5 +77,5 @@ def test_the_folder_can_be_named(tmp_path, monkeypatch):
     assert default_folder() == tmp_path
     monkeypatch.delenv("STEADYBOOST_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    monkeypatch.setattr(cache_module.sys, "platform", "linux")
+    monkeypatch.setattr(cells_module.sys, "platform", "linux")
     assert default_folder() == tmp_path / "steadyboost" / "cells"

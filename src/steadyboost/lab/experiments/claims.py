@@ -1,4 +1,4 @@
-"""Does a claim of the paper hold on our numbers, and on the paper's own?"""
+"""Verdicts: whether a claim of a paper holds for our numbers, and for the printed ones."""
 
 from __future__ import annotations
 
@@ -10,26 +10,28 @@ from typing import Any, Protocol
 import numpy as np
 
 from steadyboost.lab.experiments.plan import Claim, Experiment, Point, Printed, Quantity
-from steadyboost.lab.experiments.printed import label_of, point_at
-from steadyboost.lab.experiments.results import NOT_RUN, Results
-from steadyboost.lab.experiments.statistics import LEVEL, corrected_t_test
+from steadyboost.lab.experiments.reading import label_of, point_at
+from steadyboost.lab.experiments.results import NOT_RUN, Draws, Results, summary_of_runs
+from steadyboost.lab.runs import LEVEL, corrected_t_test
 
+UNDECIDED = "undecided"  # chance alone may have decided it
 OPEN = ("data", "noise", "round", "part")
 _SHARE = re.compile(r"^(\d+) of (\d+)$")
 
 
 class Reader(Protocol):
-    """Where values come from: our runs, or the paper."""
+    """Source of values: our runs, the paper, or means that our runs could have had."""
 
     @property
     def n_runs(self) -> int: ...
     def read(self, point: Point, quantity: Quantity) -> np.ndarray: ...
+    def summary(self, found: dict[str, np.ndarray], best: bool) -> np.ndarray: ...
     def test_share(self, data: str) -> float: ...
 
 
 @dataclass(frozen=True)
 class PrintedReader:
-    """The paper's numbers, as if they were one run."""
+    """The printed numbers, treated as one run."""
 
     numbers: dict[Point, Printed]
     n_runs: int = 1
@@ -39,13 +41,16 @@ class PrintedReader:
         unknown = printed is None or printed.mean is None or quantity.chosen or quantity.budget
         return np.array([np.nan if unknown or printed is None else printed.mean])
 
+    def summary(self, found: dict[str, np.ndarray], best: bool) -> np.ndarray:
+        return summary_of_runs(found, best)
+
     def test_share(self, data: str) -> float:
         return np.nan
 
 
 @dataclass(frozen=True)
 class Count:
-    """On how many points something holds; where it does not, and where that is unknown."""
+    """Number of points at which a claim holds, those at which it fails, and unknown ones."""
 
     holds: int
     total: int
@@ -55,7 +60,12 @@ class Count:
 
 @dataclass(frozen=True)
 class Verdict:
-    """``state`` is "reproduces", "does not", "cannot be run" or "not run yet"."""
+    """``state`` is "reproduces", "does not", "undecided", "cannot be run" or "not run yet".
+
+    ``confidence`` is the share of resamples of the runs in which the claim holds; None where it is
+    about significance, which minds chance already. ``plain`` is the state by the t-test without
+    the correction for resampled runs, where that differs.
+    """
 
     claim: Claim
     state: str
@@ -64,6 +74,8 @@ class Verdict:
     printed: Count
     reason: str = ""
     quick: bool = False
+    confidence: float | None = None
+    plain: str = ""
 
     @property
     def sentence(self) -> str:
@@ -79,10 +91,32 @@ class Verdict:
     def _details(self) -> str:
         needed = f", needs {self.needed}" if self.needed < self.ours.total else ""
         but = f"; not for {_listed(self.ours.fails)}" if self.ours.fails else ""
-        left = f"; {self.ours.unknown} could not be judged" if self.ours.unknown else ""
+        left = f"; {self.ours.unknown} could not be evaluated" if self.ours.unknown else ""
         own = self.printed
         theirs = f"; the paper's own numbers: {own.holds} of {own.total}" if own.total else ""
-        return needed + but + left + theirs
+        if self.contradicts_itself:
+            theirs += ", which is not what it says"
+        chance = ""
+        if self.confidence is not None and not self.is_certain:
+            chance = f"; {self._chance()} of the resamples of the runs agree with the claim"
+        plain = f"; by the plain t-test: {self.plain}" if self.plain else ""
+        return needed + but + left + chance + plain + theirs
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether every resample says the same."""
+        return self.confidence in (0.0, 1.0)
+
+    def _chance(self) -> str:
+        assert self.confidence is not None
+        percent = min(99, max(1, round(100 * self.confidence)))
+        return f"{percent} %"
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """Whether the claim fails on the numbers that the paper prints."""
+        own = self.printed
+        return own.total > 0 and own.holds < n_needed(self.claim.at_least, own.total)
 
 
 def _listed(names: tuple[str, ...], most: int = 8) -> str:
@@ -91,7 +125,7 @@ def _listed(names: tuple[str, ...], most: int = 8) -> str:
 
 
 def judge(claim: Claim, results: Results) -> Verdict:
-    """What our numbers say of a claim."""
+    """The verdict on a claim, from our results."""
     experiment = results.experiment
     ours = count(claim, experiment, results)
     printed = count(claim, experiment, PrintedReader(dict(experiment.printed)))
@@ -100,8 +134,74 @@ def judge(claim: Claim, results: Results) -> Verdict:
         reason = claim.cannot or _why_not(claim, results)
         state = NOT_RUN if reason == NOT_RUN else "cannot be run"
         return Verdict(claim, state, ours, needed, printed, reason)
-    state = "reproduces" if ours.holds >= needed else "does not"
-    return Verdict(claim, state, ours, needed, printed, quick=experiment.is_quick)
+    quick = experiment.is_quick
+    if is_tested(claim):
+        state = _state(ours.holds >= needed)
+        plain = _state(count(claim, experiment, PlainReader(results)).holds >= needed)
+        other = "" if plain == state else plain
+        return Verdict(claim, state, ours, needed, printed, quick=quick, plain=other)
+    confidence = share_of_draws(claim, experiment, Draws(results), needed)
+    state = (
+        _state(confidence > 0.5) if confidence <= LEVEL or confidence >= 1 - LEVEL else UNDECIDED
+    )
+    return Verdict(claim, state, ours, needed, printed, quick=quick, confidence=confidence)
+
+
+def _state(holds: bool) -> str:
+    return "reproduces" if holds else "does not"
+
+
+def is_tested(claim: Claim) -> bool:
+    """Whether a claim is about significance, and so minds chance itself."""
+    return claim.significant or claim.relation == "not_lower"
+
+
+@dataclass(frozen=True)
+class PlainReader:
+    """Our runs as if they were independent, which is what the papers' t-tests took them for."""
+
+    results: Results
+
+    @property
+    def n_runs(self) -> int:
+        return self.results.n_runs
+
+    def read(self, point: Point, quantity: Quantity) -> np.ndarray:
+        return self.results.read(point, quantity)
+
+    def summary(self, found: dict[str, np.ndarray], best: bool) -> np.ndarray:
+        return self.results.summary(found, best)
+
+    def test_share(self, data: str) -> float:
+        return 0.0
+
+
+def share_of_draws(claim: Claim, experiment: Experiment, draws: Draws, needed: int) -> float:
+    """In which share of the draws a claim holds at as many points as it needs."""
+    holding = np.zeros(draws.n_runs)
+    for place in places(claim, experiment):
+        if claim.count == "problems":
+            own = count(claim, experiment, draws.results)
+            return draws.share_of_counts(own.holds, own.total, needed)
+        left = values_of(claim.left, experiment, draws, place)
+        right = values_of(claim.right, experiment, draws, place)
+        by_method = [[_each_holds(claim, a, b) for b in right.values()] for a in left.values()]
+        groups = by_method if claim.each else [[one for own in by_method for one in own]]
+        for group in groups:
+            # A point that could not be evaluated is NaN in every draw, and does not count.
+            holding += np.nan_to_num(np.min(group, axis=0))
+    return float(np.mean(holding >= needed))
+
+
+def _each_holds(claim: Claim, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """1 for each draw in which the relation holds, 0 where not, NaN where it is unknown."""
+    difference = one - other
+    holds = {
+        "lower": difference < -1e-12,
+        "at_most": difference <= 1e-12,
+        "higher": difference > 1e-12,
+    }[claim.relation]
+    return np.where(np.isnan(difference), np.nan, holds)
 
 
 def _methods(claim: Claim) -> list[str]:
@@ -110,13 +210,13 @@ def _methods(claim: Claim) -> list[str]:
 
 
 def _has_idle_method(claim: Claim, results: Results) -> bool:
-    """Of a claim about a method that was never run, nothing is known."""
+    """Whether the claim is about a method that was not run."""
     ran = {condition.method for condition, runs in results.runs.items() if runs}
     return not ran.issuperset(_methods(claim))
 
 
 def n_needed(at_least: str, total: int) -> int:
-    """How many of the points must hold; a share is kept where points are missing."""
+    """Number of points at which a claim must hold; a share if some points are missing."""
     if at_least == "all":
         return total
     if at_least == "most":
@@ -130,7 +230,7 @@ def n_needed(at_least: str, total: int) -> int:
 
 
 def count(claim: Claim, experiment: Experiment, reader: Reader) -> Count:
-    """Go through the points of a claim."""
+    """Evaluate a claim at all of its points."""
     answers: list[tuple[str, bool | None]] = []
     for place in places(claim, experiment):
         label = " / ".join(label_of(experiment, key, value) for key, value in place.items())
@@ -141,7 +241,7 @@ def count(claim: Claim, experiment: Experiment, reader: Reader) -> Count:
 
 
 def places(claim: Claim, experiment: Experiment) -> list[dict[str, Any]]:
-    """What the claim leaves open, within what it is restricted to."""
+    """The points of a claim: all values of the dimensions that it leaves open."""
     quantities = [claim.left, claim.right]
     quantities += [quantity.minus for quantity in quantities if quantity.minus]
     pinned = {
@@ -155,7 +255,7 @@ def places(claim: Claim, experiment: Experiment) -> list[dict[str, Any]]:
 
 
 def _is_open(claim: Claim, experiment: Experiment, dimension: str) -> bool:
-    """Of one value alone there is nothing to say, unless the claim names it."""
+    """Whether a dimension has several values, or is named by the claim."""
     named = bool(getattr(claim, dimension, ()))
     return dimension == "data" or named or len(experiment.values(dimension)) > 1
 
@@ -184,7 +284,7 @@ def _answers(
 
 
 def _all(answers: list[bool | None]) -> bool | None:
-    """Unknown if one is: to count only what fails without it would be unfair."""
+    """Conjunction; unknown if one of the answers is."""
     return None if any(answer is None for answer in answers) else all(answers)
 
 
@@ -204,8 +304,7 @@ def _compare(claim: Claim, one: np.ndarray, other: np.ndarray, share: float) -> 
     differences = (one - other)[~np.isnan(one - other)]
     if not len(differences):
         return None
-    tested = claim.significant or claim.relation == "not_lower"
-    if not tested:
+    if not is_tested(claim):
         return _holds(claim, float(differences.mean()), 0.0)
     if len(differences) < 2:
         return None
@@ -218,7 +317,7 @@ def _compare(claim: Claim, one: np.ndarray, other: np.ndarray, share: float) -> 
 def values_of(
     quantity: Quantity, experiment: Experiment, reader: Reader, place: dict[str, Any]
 ) -> dict[str, np.ndarray]:
-    """A quantity at a place, by method, in each run."""
+    """Values of a quantity at a point, by method, in each run."""
     if quantity.value is not None or quantity.noise_level:
         value = 100 * place["noise"] if quantity.noise_level else quantity.value
         return {"": np.full(reader.n_runs, value)}
@@ -229,7 +328,7 @@ def values_of(
         for method in quantity.method
     }
     if quantity.best or quantity.spread:
-        found = _summary(found, quantity.best)
+        found = {"": reader.summary(found, quantity.best)}
     if quantity.minus is None:
         return found
     other = values_of(quantity.minus, experiment, reader, place)
@@ -240,23 +339,12 @@ def _only(found: dict[str, np.ndarray]) -> np.ndarray:
     return next(iter(found.values()))
 
 
-def _summary(found: dict[str, np.ndarray], best: bool) -> dict[str, np.ndarray]:
-    """The values of the best method, or the spread of the means; unknown if any of them is."""
-    means = {name: float(np.nanmean(v)) for name, v in found.items() if not np.isnan(v).all()}
-    if len(means) < len(found):
-        return {"": np.full(len(_only(found)), np.nan)}
-    if best:
-        return {"": found[min(means, key=lambda name: means[name])]}
-    spread = max(means.values()) - min(means.values())
-    return {"": np.full(len(_only(found)), spread)}
-
-
 def _why_not(claim: Claim, results: Results) -> str:
-    """Why no point of the claim could be judged: the first thing that one of them lacks."""
+    """Why no point of the claim could be evaluated."""
     experiment, lacks = results.experiment, []
     for place in places(claim, experiment):
         points = [point_at(experiment, place, {"method": method}) for method in _methods(claim)]
-        # What cannot be run weighs more than what could be, and has not been.
+        # That a cell cannot be run is a better reason than that it has not been run yet.
         reasons = sorted(filter(None, map(results.reason, points)), key=NOT_RUN.__eq__)
         lacks.append(reasons[0] if reasons else "")
     if lacks and all(lacks):

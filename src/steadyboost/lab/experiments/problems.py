@@ -1,4 +1,4 @@
-"""Data sets as the papers used them: loaded once per process, changed as the plan says."""
+"""Data sets as in the papers: loaded once per process, and changed as the plan says."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TOY_ROWS, TEST_ROWS = 4000, 10_000
 
 
 class MissingData(Exception):
-    """A data set, or the split that a protocol needs, cannot be had here."""
+    """A data set, or the split that a protocol needs, is not available."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The results of an experiment, read back from the cache, and why some are lacking."""
+"""Results of an experiment from the cache, and reasons for missing ones."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.lab.experiments.cache import Cache
-from steadyboost.lab.experiments.cells import Cell, Condition, cells_of
+from steadyboost.lab.experiments.cells import Cache, Cell, Condition, cells_of
 from steadyboost.lab.experiments.plan import (
     LAST,
     DataChoice,
@@ -26,7 +25,7 @@ NOT_RUN = "not run yet"
 
 @dataclass
 class Results:
-    """Runs by condition; for a condition without any, the reason."""
+    """Runs by condition, and reasons for conditions without runs."""
 
     experiment: Experiment
     runs: dict[Condition, dict[int, dict[str, Any]]] = field(default_factory=dict)
@@ -65,7 +64,7 @@ class Results:
         return out
 
     def read(self, point: Point, quantity: Quantity) -> np.ndarray:
-        """What a claim asks of a point."""
+        """Values of a quantity of a claim at a point."""
         if quantity.chosen:
             return self._each_run(point, lambda result: result["chosen"].get(quantity.chosen))
         if quantity.budget is not None:
@@ -93,6 +92,10 @@ class Results:
 
         return self._each_run(point, read)
 
+    def summary(self, found: dict[str, np.ndarray], best: bool) -> np.ndarray:
+        """The runs of the best of several methods, or the spread of their means."""
+        return summary_of_runs(found, best)
+
     def curve(self, method: str, data: str, noise: float, part: str) -> Curve | None:
         """Mean errors by recorded round, with the mean time until then."""
         runs = self.runs.get(Condition(method, data, noise))
@@ -116,7 +119,7 @@ class Results:
         return np.nan
 
     def reason(self, point: Point) -> str:
-        """Why a point has no value."""
+        """Reason why a point has no value."""
         condition = Condition(point.method, point.data, point.noise)
         return self.reasons.get(condition, "" if self.runs.get(condition) else NOT_RUN)
 
@@ -128,7 +131,7 @@ class Results:
         return list(lines)
 
     def warnings(self) -> list[str]:
-        """What methods warned of first, with the number of runs in which they did.
+        """First warnings of the methods, with the number of runs that raised them.
 
         Warnings that differ in their numbers alone are one.
         """
@@ -138,6 +141,87 @@ class Results:
                 key = self.experiment.method(condition.method).label, NUMBER.sub("#", message)
                 found.setdefault(key, []).append(message)
         return [f"{key[0]}, in {len(own)} runs: {own[0]}" for key, own in found.items()]
+
+
+def summary_of_runs(found: dict[str, np.ndarray], best: bool) -> np.ndarray:
+    """The values of the best method, or the spread of the means; unknown if any of them is."""
+    means = {name: float(np.nanmean(v)) for name, v in found.items() if not np.isnan(v).all()}
+    first = next(iter(found.values()))
+    if len(means) < len(found):
+        return np.full(len(first), np.nan)
+    if best:
+        return found[min(means, key=lambda name: means[name])]
+    return np.full(len(first), max(means.values()) - min(means.values()))
+
+
+N_DRAWS = 1000
+
+
+class Draws:
+    """Means that the runs could have had: of resamples of the runs, with replacement.
+
+    All methods on a data set share a resample, as their runs are paired. Deviations from the mean
+    are stretched so that their variance is that of Nadeau and Bengio (2003) for training sets that
+    overlap, and by a quantile of Student's distribution over the normal one, as runs are few. Of a
+    single run the test rows are the only chance that is known: errors vary as shares of so many
+    rows do; a single value of another measure could be anything.
+    """
+
+    def __init__(self, results: Results):
+        self.results, self.n_runs = results, N_DRAWS
+        self._rng = np.random.default_rng(0)
+        self._resamples: dict[str, np.ndarray] = {}
+
+    def read(self, point: Point, quantity: Quantity) -> np.ndarray:
+        values = self.results.read(point, quantity)
+        known = np.flatnonzero(~np.isnan(values))
+        if not len(known):
+            return np.full(N_DRAWS, np.nan)
+        mean = float(values[known].mean())
+        if len(known) == 1:
+            sd = 1e6 if quantity.chosen else self._chance_of_one(point, mean)
+            return mean + sd * self._rng.normal(size=N_DRAWS)
+        shared = self._resample(point.data)[:, known]
+        weights = shared / np.maximum(shared.sum(axis=1, keepdims=True), 1e-300)
+        return mean + self._stretch(point.data, len(known)) * (weights @ values[known] - mean)
+
+    def summary(self, found: dict[str, np.ndarray], best: bool) -> np.ndarray:
+        """The least, or the spread, of each draw."""
+        every = np.stack(list(found.values()))
+        return every.min(axis=0) if best else np.ptp(every, axis=0)
+
+    def test_share(self, data: str) -> float:
+        return self.results.test_share(data)
+
+    def share_of_counts(self, holds: int, total: int, needed: int) -> float:
+        """In which share of the draws a claim holds for enough problems, of so many."""
+        return float(np.mean(self._rng.binomial(total, holds / total, N_DRAWS) >= needed))
+
+    def _resample(self, data: str) -> np.ndarray:
+        """How much each run of a data set weighs in each draw, (draws, runs).
+
+        Weights of the Bayesian bootstrap: no draw is without the runs that a method has.
+        """
+        if data not in self._resamples:
+            self._resamples[data] = self._rng.exponential(size=(N_DRAWS, self.results.n_runs))
+        return self._resamples[data]
+
+    def _stretch(self, data: str, n: int) -> float:
+        """From the spread of resampled means to that of the corrected t-test."""
+        from scipy.stats import norm, t
+
+        share = self.results.test_share(data)
+        fewness = t.ppf(0.975, n - 1) / norm.ppf(0.975)
+        return float(fewness * np.sqrt((1 + n * share) * (n + 1) / (n - 1)))
+
+    def _chance_of_one(self, point: Point, value: float) -> float:
+        """The standard deviation of a single value, as far as its test rows tell."""
+        results = self.results
+        if results.experiment.measure != "error" or point.part != "test":
+            return 1e6
+        runs = results.runs[Condition(point.method, point.data, point.noise)]
+        share, n = value / results.scale, next(iter(runs.values()))["n_test"]
+        return results.scale * float(np.sqrt(max(share * (1 - share), 1 / n) / n))
 
 
 @dataclass(frozen=True)
@@ -168,7 +252,7 @@ def _lacking_line(experiment: Experiment, condition: Condition, reason: str) -> 
 
 def obstacle(method: Method) -> str:
     """Why a method cannot be run in this version of the package."""
-    from steadyboost.lab.experiments.estimators import why_unavailable
+    from steadyboost.lab.experiments.work import why_unavailable
 
     return why_unavailable(method.estimator)
 

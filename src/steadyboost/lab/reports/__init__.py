@@ -1,5 +1,7 @@
-"""Pages that people read: one self-contained HTML file each, with tables and pictures inside.
+"""HTML pages of audits, comparisons and experiments, each one self-contained file.
 
-``page.py`` makes the page, ``tables.py`` its tables, ``charts.py`` and ``strips.py`` its pictures.
-What a page says is in the file of its name, or beside what it reports on.
+Each module prepares the content of one kind of page, whose template is in ``templates/``. What they
+share is in :mod:`steadyboost.pages`: base template, style sheet, tables and charts.
 """
+
+PACKAGE = __name__  # where templates are looked for

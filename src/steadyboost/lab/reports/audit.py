@@ -6,131 +6,141 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import issparse
 
-from steadyboost.lab.reports.charts import BOTTOM, COLORS, LEFT, RIGHT, TOP, Axis, bar, panel
-from steadyboost.lab.reports.page import facts, figure, html_page, made_by, paragraph
-from steadyboost.lab.reports.tables import Column, TableCell, data_table, heat_table, text
-from steadyboost.lab.reports.values import feature_names, values_of
+from steadyboost.lab.reports import PACKAGE
+from steadyboost.noise.review.table import ShownTable
+from steadyboost.pages.page import (
+    Column,
+    DataTable,
+    Figure,
+    HeatCell,
+    HeatTable,
+    TableCell,
+    heat_rows,
+    made_by,
+    picked,
+    plain_cell,
+    render,
+)
+from steadyboost.pages.svg import BOTTOM, LEFT, PAGE_COLORS, RIGHT, TOP, Axis, bar, panel
 
 if TYPE_CHECKING:
     from steadyboost.noise import LabelAudit
 
-MOST_ROWS, MOST_COLUMNS, MOST_CLASSES, MOST_GROUPS = 1_000, 20, 40, 100
+# Limits that keep the page of a large audit below 2 MB.
+MOST_ROWS, MOST_COLUMNS, MOST_CLASSES, MOST_GROUPS, MOST_LETTERS = 1_000, 20, 40, 100, 160
 STEP = 25  # suspects shown at first
-DOUBTFUL = 20  # rows shown where no label looks wrong
+DOUBTFUL = 20  # rows shown if there are no suspects
 N_BINS = 40
-GIVEN, SUGGESTED = 2, 3  # places of these columns, by which the table is filtered
+FULL = 0.8  # share of the colour for the largest entry of a matrix; more would hide its text
+GIVEN, SUGGESTED = 2, 3  # indices of these columns, by which the table is filtered
 CLASS_COLUMNS = (
     Column("class", is_number=False),
     Column("rows", high_first=True),
     Column("wrong, / estimated", high_first=True),
     Column("%", high_first=True),
     Column("suspects", high_first=True),
-    Column("look most like", is_number=False),
-)
-READ = (
-    "The score is the probability that the given label is right, from models that have not seen "
-    "this row; a suspect is more likely wrong than right. It is a row to look at, not a proof: "
-    "rare but right cases score low too."
-)
-TRANSITIONS = (
-    "Each row is a true class; the cells say how often, in percent, its rows are given each label. "
-    "All of it is estimated."
-)
-MIXED_UP = (
-    "How many suspects have which label, and what they look like. A click shows them in the table "
-    "above."
+    Column("most frequent suggestions", is_number=False),
 )
 
 
 def audit_page(audit: LabelAudit, X: Any, name: str, command: str, csv: str = "") -> str:
-    """The page.
+    """The page of an audit.
 
     Parameters
     ----------
     audit : LabelAudit
-        What was found.
+        The result of :func:`steadyboost.noise.audit`.
     X : table or None
         The features, shown beside each suspect.
     name, command, csv : str
-        The data's name, what made the page, and the file in which all rows are.
+        Name of the data, the command that made the page, and the file of all rows, if any.
     """
-    return html_page(
-        f"SteadyBoost: label audit of {name}",
-        f"Which labels of {name} look wrong?",
-        made_by(command),
-        [
-            _facts(audit),
-            *_suspects(audit, X, csv),
-            *_by_class(audit),
-            _mixed_up(audit),
-            _transitions(audit),
-            _scores(audit),
-            _conflicts(audit),
-        ],
-    )
-
-
-def _facts(audit: LabelAudit) -> str:
-    n = len(audit.given)
-    pairs = [
-        (f"{audit.n_wrong:,.0f}", f"of {n:,} labels are estimated to be wrong"),
-        (f"{100 * audit.noise_rate:.1f} %", "of the labels"),
-        (f"{len(audit.suspects):,}", "rows look wrong: the suspects below"),
-        (f"{len(audit.classes):,}", "classes"),
-        (f"{len(audit.conflicts):,}", "groups of equal rows with different labels"),
-    ]
-    return facts(pairs)
-
-
-def _suspects(audit: LabelAudit, X: Any, csv: str) -> list[str]:
-    """The table of suspects, or of the least certain rows where there are none."""
-    n_all = len(audit.suspects)
-    rows = np.asarray(audit.suspects)[:MOST_ROWS]
-    notes = []
-    if not n_all:
-        rows = np.argsort(audit.scores)[:DOUBTFUL]
-        notes.append(f"No label looks wrong. These are the {len(rows)} least certain ones.")
-    if n_all > MOST_ROWS:
-        where = f"all are in {csv}" if csv else "write a CSV file to have all"
-        notes.append(f"The {MOST_ROWS:,} worst of {n_all:,} suspects are shown; {where}.")
+    rows, notes = _shown_rows(audit, csv)
+    notes = [*audit.notes, *notes]
     names = feature_names(X)
     if len(names) > MOST_COLUMNS:
         notes.append(f"The first {MOST_COLUMNS} of {len(names):,} columns are shown.")
-    table = _suspect_table(audit, X, rows, names[:MOST_COLUMNS])
-    told = [paragraph(note, "note") for note in notes]
-    return ["<h2>Suspects, worst first</h2>", paragraph(READ), *told, table]
+    groups = audit.conflicts[:MOST_GROUPS]
+    left_out = len(audit.conflicts) - len(groups)
+    return render(
+        "audit.html",
+        PACKAGE,
+        title=f"SteadyBoost: label audit of {name}",
+        heading=f"Which labels of {name} are wrong?",
+        made_by=made_by(command),
+        facts=_facts(audit),
+        notes=notes,
+        suspects=_suspect_table(audit, X, rows, names[:MOST_COLUMNS]),
+        classes=_class_table(audit),
+        confused=_confused(audit),
+        transitions=_transitions(audit),
+        scores=_score_figure(audit),
+        conflicts=_conflict_table(audit, groups) if groups else None,
+        conflicts_note=f"The first {len(groups)} of {len(audit.conflicts):,} groups."
+        if left_out
+        else "",
+    )
 
 
-def _suspect_table(audit: LabelAudit, X: Any, rows: np.ndarray, names: list[str]) -> str:
+def _facts(audit: LabelAudit) -> list[tuple[str, str]]:
+    return [
+        (f"{audit.n_wrong:,.0f}", f"of {len(audit.given):,} labels are estimated to be wrong"),
+        (f"{100 * audit.noise_rate:.1f} %", "of the labels" + _interval(audit)),
+        (f"{len(audit.suspects):,}", "suspects, listed below"),
+        (f"{len(audit.classes):,}", "classes"),
+        (f"{len(audit.conflicts):,}", "groups of equal rows with different labels"),
+    ]
+
+
+def _interval(audit: LabelAudit) -> str:
+    low, high = audit.noise_rate_interval
+    return f", 90 % interval {100 * low:.1f} to {100 * high:.1f} %"
+
+
+def _shown_rows(audit: LabelAudit, csv: str) -> tuple[np.ndarray, list[str]]:
+    """The suspects, or the least certain rows if there are none; and what the reader must know."""
+    n_all = len(audit.suspects)
+    if not n_all:
+        rows = np.argsort(audit.scores)[:DOUBTFUL]
+        return rows, [f"There are no suspects. These are the {len(rows)} least certain rows."]
+    if n_all <= MOST_ROWS:
+        return np.asarray(audit.suspects), []
+    where = f"all are in {csv}" if csv else "write a CSV file to see all"
+    note = f"The {MOST_ROWS:,} most suspicious of {n_all:,} suspects are shown; {where}."
+    return np.asarray(audit.suspects)[:MOST_ROWS], [note]
+
+
+def _suspect_table(audit: LabelAudit, X: Any, rows: np.ndarray, names: list[str]) -> DataTable:
     given, suggested = (_choices(labels[rows]) for labels in (audit.given, audit.suggested))
     values = values_of(X, rows, names)
     columns = [
-        Column("row", hint="Counted from 0, without the line of names"),
+        Column("row", hint="Row number, from 0, without the header"),
         Column("rank", hint="1 is the most suspicious"),
         Column("given", is_number=False, choices=given),
-        Column("looks like", is_number=False, choices=suggested),
-        Column("score", hint="Probability that the given label is right"),
+        Column("suggested", is_number=False, choices=suggested),
+        Column("score", hint="Probability that the given label is correct"),
         *(Column(name, is_number=_are_numbers(values, k)) for k, name in enumerate(names)),
     ]
     ranks = audit.ranks[rows]
-    lines = [_line(audit, int(row), *pair) for row, *pair in zip(rows, ranks, values, strict=True)]
-    return data_table("suspects", columns, lines, step=STEP, search="Search in all columns")
+    cells = [_line(audit, int(row), *pair) for row, *pair in zip(rows, ranks, values, strict=True)]
+    return DataTable("suspects", columns, cells, step=STEP, search="Search in all columns")
 
 
 def _line(audit: LabelAudit, row: int, rank: int, values: list[str]) -> list[TableCell]:
     return [
-        text(row),
-        text(rank),
-        text(audit.given[row]),
-        text(audit.suggested[row]),
-        text(f"{audit.scores[row]:.4f}", float(audit.scores[row])),
-        *map(text, values),
+        plain_cell(row),
+        plain_cell(rank),
+        plain_cell(audit.given[row]),
+        plain_cell(audit.suggested[row]),
+        plain_cell(f"{audit.scores[row]:.4f}", float(audit.scores[row])),
+        *map(plain_cell, values),
     ]
 
 
 def _choices(labels: np.ndarray) -> tuple[str, ...]:
-    """What a filter offers; nothing where all labels are the same."""
+    """Choices of a filter; none if all labels are equal."""
     names = tuple(str(label) for label in np.unique(labels))
     return names if len(names) > 1 else ()
 
@@ -142,76 +152,74 @@ def _are_numbers(values: list[list[str]], column: int) -> bool:
         return False
 
 
-def _by_class(audit: LabelAudit) -> list[str]:
+def _class_table(audit: LabelAudit) -> DataTable:
     counts, wrong, pairs = Counter(audit.given.tolist()), audit.n_wrong_per_class, _pairs(audit)
     rows = []
     for label in audit.classes.tolist():
         like = Counter({other: count for (given, other), count in pairs.items() if given == label})
         rows.append(_class_row(label, counts[label], wrong[label], like))
-    return ["<h2>By class</h2>", data_table("classes", CLASS_COLUMNS, rows, step=2 * STEP)]
+    return DataTable("classes", CLASS_COLUMNS, rows, step=2 * STEP)
 
 
 def _class_row(label: Any, n: int, wrong: float, like: Counter[Any]) -> list[TableCell]:
     share = 100 * wrong / max(n, 1)
     return [
-        text(label),
-        text(f"{n:,}", n),
-        text(f"{wrong:,.0f}", float(wrong)),
-        text(f"{share:.1f}", share),
-        text(f"{like.total():,}", like.total()),
-        text(", ".join(f"{other} ({count:,})" for other, count in like.most_common(3))),
+        plain_cell(label),
+        plain_cell(f"{n:,}", n),
+        plain_cell(f"{wrong:,.0f}", float(wrong)),
+        plain_cell(f"{share:.1f}", share),
+        plain_cell(f"{like.total():,}", like.total()),
+        plain_cell(", ".join(f"{other} ({count:,})" for other, count in like.most_common(3))),
     ]
 
 
 def _pairs(audit: LabelAudit) -> Counter[tuple[Any, Any]]:
-    """How many suspects have which given and suggested label."""
+    """Number of suspects by given and suggested label."""
     rows = np.asarray(audit.suspects, dtype=int)
     return Counter(zip(audit.given[rows].tolist(), audit.suggested[rows].tolist(), strict=True))
 
 
-def _mixed_up(audit: LabelAudit) -> str:
-    labels = audit.classes.tolist()
-    pairs = _pairs(audit)
+def _confused(audit: LabelAudit) -> HeatTable | None:
+    """Suspects by given and suggested label; None for no suspects or too many classes."""
+    labels, pairs = audit.classes.tolist(), _pairs(audit)
     if len(labels) > MOST_CLASSES or not pairs:
-        return ""
-    counts = [[pairs[given, other] for other in labels] for given in labels]
+        return None
     top = max(pairs.values())
-    shares = [[0.8 * count / top if count else None for count in row] for row in counts]
-    words = [[f"{count:,}" if count else "" for count in row] for row in counts]
-    names = [str(label) for label in labels]
-    picks = [[_pick(given, other) for other in names] for given in names]
-    heat = heat_table("given \\ looks like", names, names, shares, words, picks)
-    return f"<h2>Mix-ups among the suspects</h2>{paragraph(MIXED_UP, 'quiet')}{heat}"
+
+    def cell(given: Any, other: Any) -> HeatCell:
+        count = pairs[given, other]
+        if not count:
+            return HeatCell("")
+        pick = picked("suspects", {GIVEN: str(given), SUGGESTED: str(other)})
+        return HeatCell(f"{count:,}", FULL * count / top, pick)
+
+    rows = [(str(given), [cell(given, other) for other in labels]) for given in labels]
+    return HeatTable("given \\ suggested", [str(label) for label in labels], rows)
 
 
-def _pick(given: str, suggested: str) -> dict[str, str]:
-    return {"table": "suspects", str(GIVEN): given, str(SUGGESTED): suggested}
-
-
-def _transitions(audit: LabelAudit) -> str:
+def _transitions(audit: LabelAudit) -> HeatTable | None:
     names = [str(label) for label in audit.classes]
     if len(names) > MOST_CLASSES:
-        return ""
+        return None
     matrix = np.asarray(audit.transition_matrix)
     words = [[f"{100 * share:.1f}" for share in row] for row in matrix]
-    # Colour is for what goes wrong; what stays right would outshine it.
+    # Only errors are coloured: the diagonal is so much larger that it would hide them.
     wrong = np.where(np.eye(len(names)) > 0, 0.0, matrix)
-    shares = (0.8 * wrong / max(float(wrong.max()), 0.01)).tolist()
-    heat = heat_table("true \\ given", names, names, shares, words)
-    return f"<h2>How labels go wrong</h2>{paragraph(TRANSITIONS, 'quiet')}{heat}"
+    shares = (FULL * wrong / max(float(wrong.max()), 0.01)).tolist()
+    return HeatTable("true \\ given", names, heat_rows(names, shares, words))
 
 
-def _scores(audit: LabelAudit) -> str:
-    """How the scores are spread, of all rows and of the suspects."""
+def _score_figure(audit: LabelAudit) -> Figure:
+    """Histograms of the scores, of all rows and of the suspects."""
     suspects = audit.scores[np.asarray(audit.suspects, dtype=int)]
-    panels = [_histogram("All rows", audit.scores, COLORS[0])]
+    panels = [_histogram("All rows", audit.scores, PAGE_COLORS[0])]
     if len(suspects):
-        panels.append(_histogram("Suspects", suspects, COLORS[1]))
-    return "<h2>Scores</h2>" + figure("How well the given labels fit", panels)
+        panels.append(_histogram("Suspects", suspects, PAGE_COLORS[1]))
+    return Figure("Distribution of the scores", panels)
 
 
 def _histogram(title: str, scores: np.ndarray, color: str) -> str:
-    known = scores[np.isfinite(scores)]  # rows of weight 0 have none
+    known = scores[np.isfinite(scores)]  # rows of weight 0 have no score
     counts, edges = np.histogram(known, bins=N_BINS, range=(0.0, 1.0))
     x, y = Axis(0.0, 1.0, LEFT, RIGHT), Axis(0.0, 1.1 * float(counts.max()), BOTTOM, TOP)
     width = (RIGHT - LEFT) / N_BINS - 1
@@ -223,19 +231,30 @@ def _histogram(title: str, scores: np.ndarray, color: str) -> str:
     return panel(title, x, y, ("score of the given label", "rows"), marks)
 
 
-def _conflicts(audit: LabelAudit) -> str:
-    """Equal rows with different labels: one of them must be wrong."""
-    if not audit.conflicts:
-        return ""
-    groups = [np.asarray(group, dtype=int) for group in audit.conflicts[:MOST_GROUPS]]
-    left = len(audit.conflicts) - len(groups)
-    note = paragraph(f"The first {len(groups)} of {len(audit.conflicts):,} groups.", "quiet")
+def _conflict_table(audit: LabelAudit, groups: list[Any]) -> DataTable:
+    """Groups of equal rows with different labels, of which at most one can be correct."""
     columns = [Column("rows", is_number=False), Column("labels", is_number=False)]
-    lines = [[text(_listed(group)), text(_listed(audit.given[group]))] for group in groups]
-    table = data_table("conflicts", columns, lines, step=STEP)
-    return f"<h2>Equal rows with different labels</h2>{note if left else ''}{table}"
+    rows = [np.asarray(group, dtype=int) for group in groups]
+    cells = [[plain_cell(_listed(own)), plain_cell(_listed(audit.given[own]))] for own in rows]
+    return DataTable("conflicts", columns, cells, step=STEP)
 
 
 def _listed(values: np.ndarray, most: int = 12) -> str:
     shown = ", ".join(str(value) for value in values[:most])
     return shown if len(values) <= most else f"{shown} and {len(values) - most} more"
+
+
+def feature_names(X: Any) -> list[str]:
+    """Names of the columns of a table; none of a sparse matrix, whose columns are too many."""
+    return [] if issparse(X) else ShownTable(X).names
+
+
+def values_of(X: Any, rows: np.ndarray, names: list[str]) -> list[list[str]]:
+    """The first columns, as many as there are names, of some rows, as text."""
+    table, places = ShownTable(X), range(len(names))
+    return [[shortened(text) for text in table.cells(row, places)] for row in rows.tolist()]
+
+
+def shortened(text: str) -> str:
+    """The beginning of a long text."""
+    return text if len(text) <= MOST_LETTERS else text[:MOST_LETTERS] + " …"

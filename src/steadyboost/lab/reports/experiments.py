@@ -1,28 +1,49 @@
-"""The pictures of an experiment: panels filled with its results."""
+"""The page of the papers' experiments: their tables, verdicts and figures."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from steadyboost.lab.experiments.claims import Verdict
 from steadyboost.lab.experiments.plan import Picture
-from steadyboost.lab.experiments.printed import label_of, point_at
+from steadyboost.lab.experiments.reading import label_of, papers, point_at
+from steadyboost.lab.experiments.report import (
+    MARKS,
+    Entry,
+    Report,
+    asked_by,
+    is_best,
+    legend,
+    ours_text,
+    remarks,
+)
 from steadyboost.lab.experiments.results import Results
-from steadyboost.lab.experiments.statistics import estimate
-from steadyboost.lab.reports.charts import (
+from steadyboost.lab.reports import PACKAGE
+from steadyboost.lab.runs import estimate
+from steadyboost.pages.page import (
+    Badge,
+    Column,
+    DataTable,
+    Figure,
+    TableCell,
+    plain_cell,
+    render,
+)
+from steadyboost.pages.svg import (
     BOTTOM,
-    COLORS,
     LEFT,
-    QUIET,
+    PAGE_COLORS,
+    PAGE_QUIET,
     RIGHT,
     TOP,
     Axis,
     axis_over,
     bar,
     dot,
-    legend,
     line,
     panel,
     style_of,
@@ -30,17 +51,115 @@ from steadyboost.lab.reports.charts import (
 
 N_BINS = 30
 PERCENT = "%"
+BADGE_KINDS = {"reproduces": "yes", "does not": "no"}
 
 
-def draw(picture: Picture, results: Results) -> tuple[str, list[str]]:
-    """The legend (HTML) and the panels (SVG) of a picture; no panels where there is no result."""
+class ClaimItem(NamedTuple):
+    """A claim of a paper and the verdict on it."""
+
+    badge: Badge
+    says: str
+    verdict: str
+
+
+class Section(NamedTuple):
+    """The part of the page that is about one experiment."""
+
+    anchor: str
+    paper: str
+    name: str
+    title: str
+    is_quick: bool
+    badges: list[Badge]
+    table: DataTable
+    legend: str
+    claims: list[ClaimItem]
+    figures: list[Figure]
+    remarks: list[str]
+
+
+def experiments_page(reports: list[Report], made_by: str) -> str:
+    """The page; ``made_by`` names the command and the date."""
+    sections = [_section(report) for report in reports]
+    by_paper = [(paper, [s for s in sections if s.paper == paper.id]) for paper in papers()]
+    return render(
+        "experiments.html",
+        PACKAGE,
+        title="SteadyBoost: the papers' experiments",
+        heading="The papers' experiments, reproduced",
+        made_by=made_by,
+        is_quick=any(section.is_quick for section in sections),
+        sections=sections,
+        papers=[(paper, own) for paper, own in by_paper if own],
+    )
+
+
+def _section(report: Report) -> Section:
+    experiment = report.experiment
+    states = Counter(verdict.state for verdict in report.verdicts)
+    return Section(
+        _anchor(experiment.name),
+        experiment.paper,
+        experiment.name,
+        experiment.title,
+        experiment.is_quick,
+        [_badge(state, f"{state}: {states[state]}") for state in MARKS if states[state]],
+        _table(report),
+        legend(experiment),
+        [_claim(verdict) for verdict in report.verdicts],
+        [draw(picture, report.results) for picture in experiment.pictures],
+        remarks(report),
+    )
+
+
+def _anchor(name: str) -> str:
+    return "e" + name.replace("/", "-")
+
+
+def _badge(state: str, words: str) -> Badge:
+    return Badge(f"{MARKS[state]} {words}", BADGE_KINDS.get(state, ""))
+
+
+def _claim(verdict: Verdict) -> ClaimItem:
+    return ClaimItem(_badge(verdict.state, verdict.state), asked_by(verdict), verdict.sentence)
+
+
+def _table(report: Report) -> DataTable:
+    experiment = report.experiment
+    bold = experiment.columns == ("method",)
+    rows = [
+        [
+            plain_cell(label),
+            *(
+                _cell(entry, experiment.measure, bold and is_best(entry, row, experiment.measure))
+                for entry in row
+            ),
+        ]
+        for label, row in zip(report.rows, report.entries, strict=True)
+    ]
+    columns = [Column("", is_number=False), *map(Column, report.columns)]
+    return DataTable("t" + _anchor(experiment.name), columns, rows)
+
+
+def _cell(entry: Entry, measure: str, best: bool) -> TableCell:
+    return TableCell(
+        ours_text(entry, measure),
+        entry.ours.mean if entry.ours else "",
+        entry.reason,
+        is_bold=best,
+        below=entry.printed_text,
+    )
+
+
+def draw(picture: Picture, results: Results) -> Figure:
+    """The panels of a picture; none if there are no results."""
     experiment = results.experiment
     panels = [svg for svg in KINDS[picture.kind](picture, results) if svg]
     if picture.kind in ("scatter", "histogram"):
-        return "", panels
-    ids = experiment.values("data" if picture.by == "method" else "method")
+        return Figure(picture.title, panels)
     dimension = "data" if picture.by == "method" else "method"
-    return legend([label_of(experiment, dimension, id_) for id_ in ids]), panels
+    names = [label_of(experiment, dimension, id_) for id_ in experiment.values(dimension)]
+    return Figure(picture.title, panels, names)
 
 
 def _curves(picture: Picture, results: Results) -> list[str]:
@@ -145,7 +264,7 @@ def _bar_panel(results: Results, data: str) -> str:
             0.6 * slot,
             y.at(mean),
             BOTTOM,
-            COLORS[i],
+            PAGE_COLORS[i],
             f"{name}: {mean:.1f}",
         )
         for i, name, mean in shown
@@ -173,9 +292,9 @@ def _scatter(picture: Picture, results: Results) -> list[str]:
         if not len(pairs):
             continue
         x, y = (axis_over([0.0, *pairs.ravel()], *ends) for ends in ((LEFT, RIGHT), (BOTTOM, TOP)))
-        diagonal = f'<path d="M{x.at(0):.1f} {y.at(0):.1f}L{RIGHT} {TOP}" stroke="{QUIET}"/>'
+        diagonal = f'<path d="M{x.at(0):.1f} {y.at(0):.1f}L{RIGHT} {TOP}" stroke="{PAGE_QUIET}"/>'
         marks = [
-            dot(x.at(a), y.at(b), COLORS[0 if b < a else 1], f"{a:.1f} / {b:.1f}", 2.5)
+            dot(x.at(a), y.at(b), PAGE_COLORS[0 if b < a else 1], f"{a:.1f} / {b:.1f}", 2.5)
             for a, b in pairs
         ]
         title = f"{picture.title}, T = {round_}"
@@ -201,7 +320,7 @@ def _histogram_panel(picture: Picture, differences: np.ndarray, round_: int) -> 
     y = Axis(0.0, 1.1 * float(counts.max()), BOTTOM, TOP)
     width = x.at(edges[1]) - x.at(edges[0]) - 1
     marks = [
-        bar(x.at(low), width, y.at(n), BOTTOM, COLORS[0 if low >= 0 else 1], f"{n} problems")
+        bar(x.at(low), width, y.at(n), BOTTOM, PAGE_COLORS[0 if low >= 0 else 1], f"{n} problems")
         for n, low in zip(counts, edges[:-1], strict=True)
     ]
     names = " less ".join(picture.methods)

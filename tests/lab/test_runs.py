@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from steadyboost.lab.experiments.statistics import corrected_t_test, estimate
+from steadyboost.lab.runs import corrected_t_test, estimate
 
 
 def test_t_test_by_hand():
