@@ -224,16 +224,85 @@ def test_an_array_has_no_names():
         categorical_mask(np.ones((2, 2)), ["a"])
 
 
-@pytest.mark.parametrize("value", [NOON, NOON - datetime.datetime(2019, 1, 1)])
-def test_times_are_not_numbers(make, value):
-    with pytest.raises(ValueError, match=r"Column 'when' .* cannot be read as numbers; list it in"):
-        encode(make({"when": [value, value]}))
+MOMENTS = [NOON, None, datetime.datetime(2021, 12, 31, 18), datetime.datetime(1969, 3, 1)]
+PARTS = {
+    "days": lambda t: (t - datetime.datetime(1970, 1, 1)).total_seconds() / 86_400,
+    "year": lambda t: t.year,
+    "month": lambda t: t.month,
+    "weekday": lambda t: t.isoweekday(),
+    "hour": lambda t: t.hour,
+}
+
+
+def slow_parts(moments, parts):
+    """Each part of each date by Python's own clock."""
+    return [[NAN if t is None else PARTS[part](t) for part in parts] for t in moments]
+
+
+def test_dates_become_their_parts(make):
+    table = make({"x": [1, 2, 3, 4], "when": MOMENTS, "z": ["b", None, "a", "a"]})
+    encoder = Encoder.learn(table, categorical_mask(table, "from_dtype"))
+    assert encoder.dates == [None, list(PARTS), None]
+    assert encoder.column_names("xwz")[1:4] == ["w.days", "w.year", "w.month"]
+    assert encoder.n_columns == 7
+    assert encoder.n_values.tolist() == [0, 0, 0, 0, 0, 0, 2]
+    encoded = encoder.encode(table)
+    np.testing.assert_allclose(encoded[:, 1:6], slow_parts(MOMENTS, PARTS), rtol=1e-12)
+    np.testing.assert_array_equal(encoded[:, 6], [1, NAN, 0, 0])
+    np.testing.assert_array_equal(encoder.by_feature(np.arange(7)), [0, 15, 6])
+
+
+def test_parts_that_do_not_vary_are_left_out(make):
+    table = make({"when": [NOON, None, NOON + datetime.timedelta(days=1)]})
+    encoder = Encoder.learn(table, np.zeros(1, dtype=bool))
+    assert encoder.dates == [["days", "weekday"]]
+    later = make({"when": [datetime.datetime(2024, 5, 5, 23), None, NOON]})
+    assert encoder.encode(later)[:, 1].tolist()[::2] == [7, 3]
 
 
 @pytest.mark.parametrize("frame", ["polars", "pyarrow"])
-def test_days_are_not_numbers(frame):
-    with pytest.raises(ValueError, match="Column 'when' has type Date and cannot be read"):
-        encode(MAKERS[frame]({"when": [NOON.date()]}))
+def test_days_have_no_hour(frame):
+    days = [NOON.date(), datetime.date(2021, 7, 1)]
+    encoder = Encoder.learn(MAKERS[frame]({"when": days}), np.zeros(1, dtype=bool))
+    assert encoder.dates == [["days", "year", "month", "weekday"]]
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_days_are_those_of_the_moment_and_hours_those_of_the_clock(frame):
+    zoned = pl.Series([NOON, datetime.datetime(2020, 7, 1)]).dt.replace_time_zone("Asia/Tokyo")
+    table = frame({"when": zoned if frame is pl.DataFrame else zoned.to_pandas()})
+    encoded = encode(table)
+    np.testing.assert_allclose(encoded[0, 0], PARTS["days"](NOON) - 9 / 24, rtol=1e-15)
+    assert encoded[:, -1].tolist() == [12, 0]
+
+
+def test_a_column_of_gaps_is_a_column_of_dates():
+    encoder = Encoder.learn(pd.DataFrame({"when": [NOON]}), np.zeros(1, dtype=bool))
+    for gaps in (pd.Series([None], dtype=object), pd.Series([NAN]), pd.Series([pd.NaT])):
+        assert np.isnan(encoder.encode(pd.DataFrame({"when": gaps}))).all()
+
+
+@pytest.mark.parametrize("value", ["2020-01-01", 5.0])
+def test_what_is_no_date_is_refused(make, value):
+    encoder = Encoder.learn(make({"when": [NOON, None]}), np.zeros(1, dtype=bool))
+    with pytest.raises(ValueError, match=r"Column 'when' held dates in training, but is .* here"):
+        encoder.encode(make({"when": [value, None]}))
+
+
+def test_dates_are_refused_where_numbers_were(make):
+    encoder = Encoder.learn(make({"a": [1.0, 2.0]}), np.zeros(1, dtype=bool))
+    with pytest.raises(ValueError, match="Column 'a' holds dates, where the model was fitted to n"):
+        encoder.encode(make({"a": [NOON, NOON]}))
+
+
+def test_durations_are_days(make):
+    table = make({"a": [datetime.timedelta(hours=36), None]})
+    np.testing.assert_array_equal(encode(table), [[1.5], [NAN]])
+
+
+def test_times_of_day_are_not_numbers():
+    with pytest.raises(ValueError, match=r"Column 'when' .* cannot be read as numbers; list it in"):
+        encode(pl.DataFrame({"when": [NOON.time(), NOON.time()]}))
 
 
 def test_dates_may_be_categories(make):

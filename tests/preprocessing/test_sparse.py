@@ -11,7 +11,7 @@ from steadyboost.preprocessing import binner as module
 from steadyboost.preprocessing.binner import Binner
 from steadyboost.preprocessing.encoder import Encoder, categorical_mask
 from steadyboost.preprocessing.sparse import by_rows, compress, dense_blocks
-from steadyboost.trees.histograms.sparse import column_of
+from steadyboost.trees.data.binned import column_of
 
 X = table(np.random.default_rng(0), gaps=0.05)
 NUMERIC = np.zeros(X.shape[1], dtype=bool)

@@ -1,8 +1,8 @@
-"""Rows that are spread over machines: Dask arrays and data frames.
+"""Distributed training on Dask arrays and data frames.
 
-``fit`` of every booster takes them where it takes arrays, and ``predict`` answers with a Dask
-array. Each worker keeps its partitions as bins, with their scores and weights, and runs the
-ordinary loop on them; what travels is sums. Install ``steadyboost[dask]``.
+``fit`` of every booster accepts them in place of arrays, and ``predict`` returns a Dask array.
+Each worker keeps its partitions as bins, with their scores and weights, and runs the ordinary
+boosting loop on them; only sums are sent over the network. Install ``steadyboost[dask]``.
 
 Examples
 --------
@@ -16,8 +16,8 @@ Examples
 array([0, 0, 0])
 """
 
+from steadyboost.distributed.audit import audit, label_frame
 from steadyboost.distributed.fit import fit
-from steadyboost.distributed.prediction import lazily
-from steadyboost.distributed.reading import connected, read_parquet
+from steadyboost.distributed.partitions import connected, lazily, read_parquet
 
-__all__ = ["connected", "fit", "lazily", "read_parquet"]
+__all__ = ["audit", "connected", "fit", "label_frame", "lazily", "read_parquet"]

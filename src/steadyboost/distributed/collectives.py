@@ -19,11 +19,11 @@ TaskKey = tuple[int, ...]  # a task's index in its parallel map, after the key o
 
 
 class Cancelled(BaseException):
-    """Raised in a task whose result nobody waits for any more."""
+    """Raised in a task that was cancelled."""
 
 
 class Contribution(NamedTuple):
-    """What a worker adds to an allreduce: values, their order among all, and the reduction."""
+    """Input of a worker to an allreduce: values, their order among all, and the reduction."""
 
     order: Sequence[Any]
     values: Sequence[Any]
@@ -31,7 +31,7 @@ class Contribution(NamedTuple):
 
 
 class TaskThread(threading.Thread):
-    """Runs one function after another; it is kept for the next, with its thread-local arrays."""
+    """Runs one function after another; reused, so that thread-local arrays are kept."""
 
     def __init__(self) -> None:
         super().__init__(name="steadyboost task", daemon=True)
@@ -64,7 +64,7 @@ class CollectiveTasks:
     # Called from outside
 
     def start(self, function: Callable[[], Any]) -> dict[TaskKey, Contribution] | None:
-        """Run until all tasks wait; their contributions, None if there are none and it is done."""
+        """Run until all tasks wait; their contributions, or None if the function has returned."""
         self.cancel()
         self._clear()
 
@@ -76,7 +76,7 @@ class CollectiveTasks:
             return self._until_all_wait()
 
     def resume(self, reduced: dict[TaskKey, Any]) -> dict[TaskKey, Contribution] | None:
-        """Go on with the reduced values; the next contributions."""
+        """Continue with the reduced values; the next contributions."""
         with self._change:
             self._reduced.update(reduced)
             self._n_running += len(reduced)
@@ -87,7 +87,7 @@ class CollectiveTasks:
         return self._result
 
     def cancel(self) -> None:
-        """End all tasks where they wait; returns when they have ended."""
+        """Cancel all tasks, and wait until they have ended."""
         with self._change:
             self._cancelled = True
             self._change.notify_all()
@@ -141,7 +141,7 @@ class CollectiveTasks:
         return results
 
     def _begin(self, key: TaskKey, function: Callable[[], None], left: list[int]) -> None:
-        """Give a task a thread; ``left`` counts those of its map. The caller holds the lock."""
+        """Start a task; ``left`` counts the unfinished ones of its map. The lock must be held."""
         if not self._idle:
             self._idle.append(TaskThread())
             self._threads.append(self._idle[-1])
@@ -152,7 +152,7 @@ class CollectiveTasks:
     def _run(
         self, thread: TaskThread, key: TaskKey, function: Callable[[], None], left: list[int]
     ) -> None:
-        """Run a task. The last of a map counts as running until its parent goes on."""
+        """Run a task. The last of a map counts as running until its parent continues."""
         self._current.key = key
         error = None
         try:

@@ -10,8 +10,8 @@ from distributed import default_client
 from sklearn.utils.validation import validate_data
 
 from steadyboost.distributed import worker
-from steadyboost.distributed.backends import ClusterBackend, InProcessBackend
-from steadyboost.distributed.coordinator import Coordinator
+from steadyboost.distributed.coordinator import ClusterBackend, Coordinator, InProcessBackend
+from steadyboost.distributed.gather import gathered_rows
 from steadyboost.distributed.partitions import (
     DelayedPartition,
     DelayedTable,
@@ -19,10 +19,8 @@ from steadyboost.distributed.partitions import (
     tree_reduce,
 )
 from steadyboost.distributed.preprocessing import (
-    LabelSet,
     RowSelection,
     binned_partition,
-    class_weights_of,
     count_labels,
     encode_labels,
     learn_encoder_and_binner,
@@ -31,11 +29,16 @@ from steadyboost.distributed.preprocessing import (
     summarize_columns,
 )
 from steadyboost.distributed.remote import RemoteBoosting, RemoteRows, without_run
-from steadyboost.ensemble.callbacks import default_callbacks
+from steadyboost.ensemble.callbacks import SklearnCallbacks, default_callbacks
 from steadyboost.ensemble.history import History
-from steadyboost.ensemble.loop import Seeds
-from steadyboost.ensemble.sklearn_callbacks import SklearnCallbacks
-from steadyboost.ensemble.validation import Sample, seed_from, set_aside
+from steadyboost.ensemble.rounds import Seeds
+from steadyboost.ensemble.validation import (
+    LabelSet,
+    Sample,
+    class_weights_of,
+    seed_from,
+    set_aside,
+)
 from steadyboost.ensemble.workers import Workers
 from steadyboost.preprocessing.encoder import categorical_mask
 
@@ -65,25 +68,23 @@ def fit(
     if not resumes:
         booster._seed = seed_from(booster.random_state)
     backend = current_backend(booster) if backend is None else backend
+    # Boosters that must see all rows at once do so by their bins.
+    spreads = booster.spreads and getattr(booster._learner(), "spreads", False)
+    steps = DistributedFit if spreads else GatheredFit
     try:
-        DistributedFit(booster, backend, table, validation, resumes).run(X, y)
+        steps(booster, backend, table, validation, resumes).run(X, y)
     finally:
         backend.close()
     return booster
 
 
 def refuse(booster: "BoostingClassifier") -> None:
-    """Raise an error if the booster or its learner cannot be trained on distributed rows."""
-    name = type(booster).__name__
-    if not booster.spreads:
+    """Raise an error if the learner cannot be trained on distributed rows."""
+    if not booster._learner().uses_bins:
         raise ValueError(
-            f"{name} has to see all rows at once, but X is a Dask collection; pass X.compute() if "
-            "it fits into memory, or use another booster, such as MSmoothBoostClassifier."
-        )
-    if not getattr(booster._learner(), "spreads", False):
-        raise ValueError(
-            f"estimator={booster.estimator!r} has to see all rows at once, but X is a Dask "
-            "collection; pass a steadyboost.Tree or Stump, or X.compute()."
+            f"estimator={booster.estimator!r} needs all rows in memory, but X is a Dask "
+            "collection; pass a learner that works on bins, such as steadyboost.Tree, or "
+            "X.compute()."
         )
 
 
@@ -91,7 +92,7 @@ def current_backend(booster: "BoostingClassifier") -> InProcessBackend | Cluster
     try:
         return ClusterBackend(default_client())
     except ValueError:  # there is none
-        return InProcessBackend(n_threads=Workers(booster.n_jobs).n_threads)
+        return InProcessBackend(n_threads=Workers.of_jobs(booster.n_jobs).n_threads)
 
 
 class DistributedFit:
@@ -144,6 +145,7 @@ class DistributedFit:
         if not self.resumes and booster.class_weight is None and not self.holds_out:
             summaries = [self.column_summaries([RowSelection()] * len(parts))]
         found = self.backend.compute([*counts, *summaries])
+        self.n_passed = [own.n_passed for own in found[: len(parts)]]
         selections = self.select_rows(merge_labels(found[: len(parts)]))
         if not self.resumes:
             if not summaries:
@@ -169,6 +171,7 @@ class DistributedFit:
             booster.classes_ = self.classes(labels, by_class)
             booster.n_classes_ = len(booster.classes_)
             booster.prepare()
+        booster.check_cost_matrix()
         return [RowSelection(labels.known, by_class, held) for held in held_out]
 
     def classes(self, labels: LabelSet, by_class: np.ndarray | None) -> np.ndarray:
@@ -205,6 +208,12 @@ class DistributedFit:
 
     def load(self, selections: list[RowSelection]) -> None:
         """Bin each partition on a worker, where it stays."""
+        train, validation = self.partitions(selections)
+        self.validates = bool(validation)
+        self.backend.load(train, validation)
+
+    def partitions(self, selections: list[RowSelection]) -> tuple[list[Delayed], list[Delayed]]:
+        """Tasks that bin the training rows of each partition, and the validation rows."""
         self.refresh_booster()
         parts, validation = self.table.parts, []
         train = [
@@ -222,8 +231,7 @@ class DistributedFit:
                 self.task(make_partition, part, list(part[1:]), selection, "y", True)
                 for part, selection in zip(parts, selections, strict=True)
             ]
-        self.validates = bool(validation)
-        self.backend.load(train, validation)
+        return train, validation
 
     # Rounds
 
@@ -249,6 +257,22 @@ class DistributedFit:
             coordinator=coordinator,
         )
         booster._complete(run, callbacks, resumes)
+
+
+class GatheredFit(DistributedFit):
+    """The same for boosters that must see all rows at once: here, by their bins."""
+
+    def run(self, X: Any, y: Any) -> None:
+        booster = self.booster
+        train, validation = self.partitions(self.learn_preprocessing())
+        with Workers.of_jobs(booster.n_jobs) as workers:
+            rows = gathered_rows(booster, self.backend, train, self.n_passed, workers)
+            held_out = None
+            if validation:
+                n_passed = [0] * len(validation)  # nobody asks for the numbers of these rows
+                held_out = gathered_rows(booster, self.backend, validation, n_passed, workers)
+            self.backend.close()
+            booster._train(rows, held_out, booster._learner(), (X, y), self.resumes)
 
 
 def summarize_partition(

@@ -1,4 +1,4 @@
-"""Classes, encoder and binner, learnt from partitions; partitions as bins."""
+"""Classes, encoder and binner from summaries of partitions; partitions as bins."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -7,24 +7,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.utils import compute_class_weight
 
 from steadyboost.distributed.quantile_sketch import QuantileSketch
+from steadyboost.ensemble.costs import weighted_by_stakes
 from steadyboost.ensemble.validation import (
+    LabelSet,
     Sample,
     as_weights,
-    check_class_weights,
     check_labels,
     check_table,
+    check_weight_sizes,
     n_rows,
     take_rows,
     without_weightless,
 )
 from steadyboost.preprocessing.binner import Binner
 from steadyboost.preprocessing.encoder import (
+    DATE_PARTS,
     Encoder,
     count_values,
+    date_columns,
     each_column,
+    holds_dates,
     most_frequent,
     numeric_column,
     raw_column,
@@ -44,6 +48,7 @@ class LabelCounts(NamedTuple):
     labels: np.ndarray
     counts: np.ndarray
     n_columns: int  # of labels; 0 where a row has one label
+    n_passed: int  # rows of any weight
 
 
 def sample_of(booster: "BoostingClassifier", number: int, y: Any, weights: Any) -> Sample:
@@ -59,8 +64,10 @@ def sample_of(booster: "BoostingClassifier", number: int, y: Any, weights: Any) 
         raise ValueError(
             f"sample_weight has {n_rows(weights)} rows in partition {number}, but y has {n}."
         )
-    one_more = np.append(weights, 1.0)  # a partition alone may have no weight at all
+    # The check refuses weights that are all zero, which those of one partition may be.
+    one_more = np.append(weights, 1.0)
     known = as_weights(one_more, n + 1)
+    check_weight_sizes(known[:-1], f"in partition {number}")
     return without_weightless(Sample(rows, labels, known[:-1]))
 
 
@@ -68,20 +75,13 @@ def count_labels(booster: "BoostingClassifier", number: int, y: Any, weights: An
     """Count the labels of a partition."""
     labels = sample_of(booster, number, y, weights).y
     if labels.ndim == 2:
-        return LabelCounts(len(labels), np.empty(0), np.empty(0, dtype=int), labels.shape[1])
-    return LabelCounts(len(labels), *np.unique(labels, return_counts=True), 0)
-
-
-class LabelSet(NamedTuple):
-    """All labels, sorted, and how many rows have each; empty where rows have several labels."""
-
-    known: np.ndarray
-    counts: np.ndarray
-    n_columns: int
+        none = np.empty(0), np.empty(0, dtype=int)
+        return LabelCounts(len(labels), *none, labels.shape[1], n_rows(y))
+    return LabelCounts(len(labels), *np.unique(labels, return_counts=True), 0, n_rows(y))
 
 
 def merge_labels(partitions: Sequence[LabelCounts]) -> LabelSet:
-    """The labels of all partitions; one alone may lack some of them."""
+    """The labels of all partitions; a single one may lack some of them."""
     present = [own for own in partitions if own.n_rows]
     if not present:
         raise ValueError(
@@ -99,43 +99,25 @@ def merge_labels(partitions: Sequence[LabelCounts]) -> LabelSet:
 def encode_labels(
     booster: "BoostingClassifier", number: int, y: Any, weights: Any, labels: LabelSet
 ) -> np.ndarray:
-    """The labels of a partition as indices, in few bytes; indicators where rows have several."""
+    """The labels of a partition as small integers; indicators for multilabel targets."""
     own = sample_of(booster, number, y, weights).y
     if labels.n_columns:
         return own.astype(np.int8)
     return np.searchsorted(labels.known, own).astype(np.min_scalar_type(len(labels.known)))
 
 
-def class_weights_of(class_weight: Any, labels: LabelSet) -> np.ndarray | None:
-    """The weight of each label; None where all are one."""
-    if class_weight is None:
-        return None
-    if labels.n_columns:
-        raise ValueError(
-            f"class_weight={class_weight!r} is for rows of one class each, but y has several "
-            "labels per row; pass sample_weight instead."
-        )
-    if class_weight == "balanced":
-        present = labels.counts > 0
-        shares = np.where(present, labels.counts, 1) * present.sum()
-        return labels.counts.sum() / shares
-    weights = compute_class_weight(class_weight, classes=labels.known, y=labels.known)
-    check_class_weights(class_weight, weights)
-    return weights
-
-
 @dataclass(frozen=True)
 class RowSelection:
-    """Which rows of a partition are trained on, and how much their classes weigh."""
+    """Which rows of a partition are training rows, and the weights of their classes."""
 
-    labels: np.ndarray | None = None  # all that there are
+    labels: np.ndarray | None = None  # of all partitions
     class_weights: np.ndarray | None = None
-    held: np.ndarray | None = None  # rows of positive weight to be watched, not trained on
+    held: np.ndarray | None = None  # which rows of positive weight are validation rows
 
     def sample(
         self, booster: "BoostingClassifier", number: int, part: Sequence[Any], held: bool = False
     ) -> Sample:
-        """Rows to train on, or those that are held out: checked, all of positive weight."""
+        """Training or validation rows: checked, and all of positive weight."""
         X, y, weights, costs = part
         if n_rows(X) != n_rows(y):
             raise ValueError(
@@ -155,19 +137,23 @@ class RowSelection:
         if len(rows):
             X = check_table(booster, X, reset=False)
         own_costs = None if costs is None else np.asarray(costs, dtype=float)[rows]
-        return Sample(rows_of(X, rows), kept.y, kept.weights, own_costs)
+        return Sample(rows_of(X, rows), kept.y, kept.weights, own_costs, numbers=rows)
 
 
 def rows_of(X: Any, rows: np.ndarray) -> Any:
-    """Some rows of an array, a sparse matrix or a data frame; the same object if it is all."""
+    """Some rows of an array, a sparse matrix or a data frame; without a copy if all."""
     return X if len(rows) == n_rows(X) else take_rows(rows, X)[0]
 
 
 class ColumnSummary(NamedTuple):
-    """Quantiles of a numeric column, or the counts of categories; and whether it has gaps."""
+    """Quantiles of a numeric column or counts of categories, and whether values are missing.
+
+    A column of dates has a summary for each of its parts.
+    """
 
     distribution: QuantileSketch | Counter
     has_missing: bool
+    date_part: str | None = None
 
 
 def summarize_columns(sample: Sample, categorical: np.ndarray) -> list[ColumnSummary]:
@@ -179,16 +165,28 @@ def summarize_columns(sample: Sample, categorical: np.ndarray) -> list[ColumnSum
         if is_categorical:
             counts = count_values(raw_column(values))
             columns.append(ColumnSummary(counts, counts.total() < len(sample.y)))
-            continue
-        numbers = np.asarray(numeric_column(values), dtype=np.float64)
-        known = ~np.isnan(numbers)
-        weights = None if sample.weights is None else sample.weights[known]
-        columns.append(ColumnSummary(QuantileSketch.of(numbers[known], weights), not known.all()))
+        elif holds_dates(values):
+            columns += [
+                _summarize_numbers(own, sample.weights, part)
+                for part, own in date_columns(values).items()
+            ]
+        else:
+            columns.append(_summarize_numbers(numeric_column(values), sample.weights))
     return columns
 
 
+def _summarize_numbers(
+    numbers: Any, weights: np.ndarray | None, part: str | None = None
+) -> ColumnSummary:
+    """The summary of a column of numbers, or of a part of dates."""
+    numbers = np.asarray(numbers, dtype=np.float64)
+    known = ~np.isnan(numbers)
+    own = None if weights is None else weights[known]
+    return ColumnSummary(QuantileSketch.of(numbers[known], own), not known.all(), part)
+
+
 def _summarize_sparse_columns(sample: Sample) -> list[ColumnSummary]:
-    """The same of compressed columns: what is not stored is zero."""
+    """The same for compressed columns, whose other entries are zero."""
     table = compress(sample.X)
     weights = np.ones(table.n_rows) if sample.weights is None else sample.weights
     total, columns = weights.sum(), []
@@ -213,37 +211,49 @@ def merge_summaries(parts: list[list[ColumnSummary]]) -> list[ColumnSummary]:
             both: Any = sum(found, Counter())
         else:
             both = QuantileSketch.merged(found)
-        merged.append(ColumnSummary(both, any(column.has_missing for column in own)))
+        missing = any(column.has_missing for column in own)
+        merged.append(ColumnSummary(both, missing, own[0].date_part))
     return merged
 
 
 def learn_encoder_and_binner(columns: list[ColumnSummary], max_bins: int) -> tuple[Encoder, Binner]:
     """Categories and cut points from summaries of all rows."""
-    kept = [
-        most_frequent(c.distribution) if isinstance(c.distribution, Counter) else None
-        for c in columns
-    ]
+    categories: list[list[Any] | None] = []
+    dates: list[Any] = []
     cuts, missing = [], []
-    for (distribution, has_missing), own in zip(columns, kept, strict=True):
+    for distribution, has_missing, part in columns:
+        if part not in (None, DATE_PARTS[0]):
+            if _is_constant(distribution):
+                continue
+            dates[-1].append(part)
+        else:
+            kept = most_frequent(distribution) if isinstance(distribution, Counter) else None
+            categories.append(kept)
+            dates.append(None if part is None else [part])
         if isinstance(distribution, QuantileSketch):
             cuts.append(distribution.cuts(max_bins))
         else:
-            cuts.append(np.arange(len(own or ()) - 1) + 0.5)
+            cuts.append(np.arange(len(categories[-1] or ()) - 1) + 0.5)
             has_missing = has_missing or len(distribution) > MAX_BINS
         missing.append(has_missing)
-    categorical = np.array([own is not None for own in kept], dtype=bool)
-    return Encoder(kept), Binner(cuts, np.array(missing, dtype=np.int64), categorical)
+    encoder = Encoder(categories, dates if any(dates) else None)
+    return encoder, Binner(cuts, np.array(missing, dtype=np.int64), encoder.is_categorical)
 
 
-@dataclass(frozen=True)
-class Partition:
-    """Rows of one partition as bins."""
+def _is_constant(distribution: Any) -> bool:
+    """Whether a part of dates is the same in all rows."""
+    return len(distribution.values) < 2
+
+
+class Partition(NamedTuple):
+    """Rows of one partition as bins; ``rows`` are their places in what was passed."""
 
     number: int
     binned: BinnedRows
     y: np.ndarray
     weights: np.ndarray | None
     costs: np.ndarray | None
+    rows: np.ndarray
 
 
 def binned_partition(
@@ -255,4 +265,7 @@ def binned_partition(
     assert booster._binner is not None
     y = booster._class_indices(sample.y, name)
     binned = booster._binner.bin(booster._encoder.encode(sample.X))
-    return Partition(number, binned, y, sample.weights, sample.costs)
+    stakes = booster.row_stakes(y, sample.costs)
+    weights = weighted_by_stakes(sample.weights, stakes)
+    assert sample.numbers is not None
+    return Partition(number, binned, y, weights, sample.costs, sample.numbers)

@@ -1,10 +1,10 @@
-"""Quantiles of a column of numbers, from partitions that are read apart.
+"""Quantiles of a column of numbers, from partitions that are read separately.
 
 A sketch lists values with the weight between each of them and the one before. As long as there
 are at most ``CAPACITY`` of them, they are all the values, with their own weights, and nothing is
 lost. More are compressed, which costs at most ``1 / CAPACITY`` of the weight: the weight up to any
 number is what the sketch says, or more by less than that share. Merging adds nothing to this, but
-for compressing again. In the way of Greenwald and Khanna (2001), with weights.
+for compressing again. This is a weighted version of the summary of Greenwald and Khanna (2001).
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import numpy as np
 
 from steadyboost.trees.data.binning import cuts_between, midpoints
 
-CAPACITY = 8192
+CAPACITY = 8192  # about 32 values for each of 255 bins
 
 
 @dataclass(frozen=True)

@@ -68,15 +68,15 @@ class RemoteBoosting(Boosting):
 
     def __post_init__(self) -> None:
         self.subproblems = []
-        self.coordinator.restore = self.calls_to_restore
 
-    def calls_to_restore(self) -> list[tuple]:
-        """What brings workers to the current round."""
-        bare = without_run(self.booster)
-        return [(worker.start_run, bare, list(self.stages), self.validation is not None)]
+    def plan_recovery(self) -> None:
+        """Tell the coordinator what brings new workers to the current round."""
+        bare, validates = without_run(self.booster), self.validation is not None
+        self.coordinator.recovery = [(worker.start_run, bare, list(self.stages), validates)]
 
     def replay(self) -> None:
-        for function, *arguments in self.calls_to_restore():
+        self.plan_recovery()
+        for function, *arguments in self.coordinator.recovery:
             self.coordinator.run_on_all(function, *arguments)
 
     def is_done(self) -> bool:
@@ -86,6 +86,7 @@ class RemoteBoosting(Boosting):
         over, stages, records, no_edge = self.coordinator.run_on_all(worker.one_round)[0]
         self.stages += stages
         self.history += records
+        self.plan_recovery()
         if no_edge is not None:
             self.warn_of_no_edge(no_edge)
         return over

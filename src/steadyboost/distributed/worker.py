@@ -9,7 +9,8 @@ import numpy as np
 
 from steadyboost.distributed.collectives import CollectiveTasks, DistributedWorkers
 from steadyboost.distributed.preprocessing import Partition
-from steadyboost.ensemble.loop import Boosting, Seeds
+from steadyboost.ensemble.loop import Boosting
+from steadyboost.ensemble.rounds import Seeds
 from steadyboost.ensemble.training_state import TrainingState, digest
 from steadyboost.ensemble.validation import take_rows
 from steadyboost.learners.base import Data, Pieces

@@ -1,10 +1,10 @@
-"""Tables in files: CSV, TSV, Parquet, ARFF, libsvm; categories and gaps are found by looking."""
+"""Tables in files: CSV, TSV, Parquet, Excel and others, with kinds of columns inferred."""
 
-from steadyboost.io.errors import TableError
-from steadyboost.io.frames import from_columns
-from steadyboost.io.inspection import Found
+from steadyboost.io.columns import TableError
+from steadyboost.io.formats import from_columns
 from steadyboost.io.labels import as_classes, match_classes
-from steadyboost.io.reading import Table, has_own_labels, read_table
+from steadyboost.io.screening import screened
+from steadyboost.io.table import Found, Table, has_own_labels, read_table
 
 __all__ = [
     "Found",
@@ -15,4 +15,5 @@ __all__ = [
     "has_own_labels",
     "match_classes",
     "read_table",
+    "screened",
 ]

@@ -1,74 +1,30 @@
-"""A column is numbers if each of its values is one, else it is categories."""
+"""Columns of a table: what they are called, and what they are used for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import difflib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
-import narwhals.stable.v2 as nw
-import numpy as np
-
-from steadyboost.io.errors import TableError
-
-GAPS = ("", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")  # what stands for no value
-NUMBER, TEXT = "number", "text"
-NESTED = (nw.List, nw.Array, nw.Struct, nw.Binary)
+NUMBER, TEXT, DATE = "number", "text", "date"
 
 
-def typed(path: Path, frame: nw.DataFrame, kinds: Mapping[str, str]) -> nw.DataFrame:
-    """Give each column its kind, or the one that its values have."""
-    columns = [_typed(path, frame[name], kinds.get(name)) for name in frame.columns]
-    return frame.with_columns(*columns) if columns else frame
+class TableError(ValueError):
+    """A file that cannot be read as a table, or lacks what was asked for.
 
-
-def _typed(path: Path, column: nw.Series, kind: str | None) -> nw.Series:
-    if any(column.dtype == nested for nested in NESTED):
-        raise TableError(f"{path}: column {column.name!r} holds {column.dtype}, not plain values.")
-    if kind == TEXT:
-        return as_text(column)
-    if column.dtype.is_numeric():
-        return _finite(path, column)
-    text = as_text(column)
-    try:
-        numbers = _as_numbers(text)
-    except Exception:  # each library has errors of its own
-        if kind == NUMBER:
-            _blame_a_row(path, text)
-        return text
-    return _finite(path, numbers)
-
-
-def as_text(column: nw.Series) -> nw.Series:
-    """Text without blanks around it; null where there is no value."""
-    if column.dtype.is_float():
-        return _written(column)
-    truth = column.dtype == nw.Boolean
-    text = column.cast(nw.String).str.strip_chars()
-    text = text.str.to_lowercase() if truth else text
-    frame = text.to_frame()
-    return frame.select(
-        nw.when(~nw.col(text.name).is_in(GAPS)).then(nw.col(text.name)).alias(text.name)
-    )[text.name]
-
-
-def _written(column: nw.Series) -> nw.Series:
-    """Numbers as text; whole ones without a point, lest a gap turn category 1 into 1.0."""
-
-    def write(number: float | None) -> str | None:
-        return None if number is None or number != number else f"{number:.16g}"
-
-    texts = [write(number) for number in column.to_list()]
-    return nw.new_series(column.name, texts, nw.String, backend=column.implementation)
-
-
-def _as_numbers(text: nw.Series) -> nw.Series:
-    if text.str.contains("_", literal=True).any():  # 1_000 is a number in Python alone
-        raise ValueError("a number has no underscores")
-    return text.cast(nw.Float64)
+    Examples
+    --------
+    >>> from steadyboost.io import TableError, read_table
+    >>> read_table("nowhere.csv")
+    Traceback (most recent call last):
+    steadyboost.io.columns.TableError: nowhere.csv: there is no such file.
+    """
 
 
 def is_number(text: str) -> bool:
-    """Whether a text is a number, as libraries other than Python's own see it."""
+    """Whether a text is a number in the notation of data files: not ``1_000``, as in Python."""
     try:
         float(text)
     except ValueError:
@@ -76,46 +32,65 @@ def is_number(text: str) -> bool:
     return "_" not in text
 
 
-def _blame_a_row(path: Path, text: nw.Series) -> None:
-    for row, value in enumerate(text.to_list(), start=1):
-        if value is not None and not is_number(value):
-            raise TableError(
-                f"{path}: row {row} of column {text.name!r} is {value!r}, not a number."
-            )
+@dataclass(frozen=True)
+class ColumnRoles:
+    """The role of each column; ``features`` by name with their kinds, None for all others."""
+
+    target: str | None = None
+    weights: str | None = None
+    ignore: tuple[str, ...] = ()
+    categorical: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    features: Mapping[str, str] | None = None
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Kinds of columns that follow from their roles."""
+        kinds = dict.fromkeys(self.keep, TEXT) | dict(self.features or {})
+        kinds |= {self.target: TEXT} if self.target else {}
+        return kinds | ({self.weights: NUMBER} if self.weights else {})
+
+    def columns(self, path: Path, names: Sequence[str]) -> list[str]:
+        """The columns to read, in the order of the file, after a check that all named exist."""
+        for name in (self.target, self.weights, *self.ignore, *self.categorical, *self.keep):
+            if name is not None and name not in names:
+                raise TableError(f"{path} has no column {name!r}{nearest(name, names)}")
+        self._check_roles(path)
+        lacking = [name for name in self.features or () if name not in names]
+        if lacking:
+            raise TableError(_lacks(path, lacking, names))
+        if self.features is not None:
+            return [name for name in names if name in self.kinds]
+        return [name for name in names if name not in self.ignore]
+
+    def _check_roles(self, path: Path) -> None:
+        """Raise ``TableError`` for a column with two roles."""
+        roles: dict[str, set[str | None]] = {
+            "the target": {self.target},
+            "the weights": {self.weights},
+            "ignored": {*self.ignore},
+            "categorical": {*self.categorical},
+        }
+        for (role, one), (other, two) in combinations(roles.items(), 2):
+            for name in filter(None, one & two):
+                raise TableError(f"{path}: column {name!r} cannot be both {role} and {other}.")
 
 
-def _finite(path: Path, column: nw.Series) -> nw.Series:
-    infinite = np.isinf(column.to_numpy()) if column.dtype.is_float() else np.zeros(1, dtype=bool)
-    if infinite.any():
-        row = int(infinite.argmax()) + 1
-        raise TableError(
-            f"{path}: row {row} of column {column.name!r} is infinite; "
-            "replace it by a number or leave it empty."
-        )
-    return column
+def nearest(name: str, names: Sequence[str]) -> str:
+    """End of an error message: the most similar name, or the names that exist."""
+    lower = {other.lower(): other for other in reversed(names)}
+    close = difflib.get_close_matches(name.lower(), lower, n=1)
+    if close:
+        return f"; did you mean {lower[close[0]]!r}?"
+    return f"; there {'is' if len(names) == 1 else 'are'} {_first_few(names)}."
 
 
-def missing_in(column: nw.Series) -> int:
-    """How many values are not there."""
-    gaps = column.is_null()
-    if column.dtype.is_float():
-        gaps = gaps | column.is_nan().fill_null(True)
-    return int(gaps.sum())
+def _first_few(names: Sequence[str], most: int = 8) -> str:
+    more = [f"{len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*map(repr, names[:most]), *more])
 
 
-def doubts_about(column: nw.Series, most: int) -> str | None:
-    """What makes it doubtful that a column of text is one of categories."""
-    values = column.drop_nulls().unique().to_list()
-    odd = [value for value in values if not is_number(value)]
-    if len(values) >= 10 and len(odd) <= len(values) / 10:
-        row = column.to_list().index(odd[0]) + 1
-        return (
-            f"column {column.name!r} is read as categories because of values such as "
-            f"{odd[0]!r} in row {row}; all others are numbers"
-        )
-    if len(values) > most:
-        return (
-            f"column {column.name!r} has {len(values):,} different texts, of which {most} can be "
-            f"told apart; leave it out by --ignore {column.name} if it only numbers the rows"
-        )
-    return None
+def _lacks(path: Path, lacking: list[str], names: Sequence[str]) -> str:
+    if len(lacking) == 1:
+        return f"{path} lacks the column {lacking[0]!r} of the model{nearest(lacking[0], names)}"
+    return f"{path} lacks {len(lacking)} columns of the model: {_first_few(lacking)}."

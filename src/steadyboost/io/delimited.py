@@ -1,104 +1,226 @@
-"""CSV, TSV and their like: columns are read at once, in the types that a look at them suggests."""
+"""Delimited text: CSV, TSV and the like, in any common encoding."""
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
-import warnings
+import importlib.util
+import io
 import zlib
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
-import narwhals.stable.v2 as nw
+from steadyboost.files import GAPS
+from steadyboost.io.columns import TableError
 
-from steadyboost.io.columns import GAPS
-from steadyboost.io.errors import TableError
-from steadyboost.io.frames import backend, first_line
+if TYPE_CHECKING:
+    import polars as pl
 
 SEPARATORS = ",;\t|"
-LOOK_AHEAD = 10_000  # rows that usually tell a column's type; if not, all are looked at
+SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
+LOOK_AHEAD = 10_000  # rows that usually tell a column's type; if not, all rows are used
+FIRST_LINES = 20  # that tell the separator
+UTF8 = "utf-8-sig"  # with or without a byte order mark
+MARKS = {codecs.BOM_UTF8: UTF8, codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+CHUNK = 1 << 20
 
 
-class Header(NamedTuple):
-    """How the fields of a file are told apart, and the names in its first line as they stand."""
+def need_polars() -> None:
+    """Raise ``TableError`` with the remedy where polars is not installed."""
+    if not importlib.util.find_spec("polars"):
+        raise TableError(
+            "tables are read and written by polars, which is not installed; "
+            "pip install 'steadyboost[tables]'."
+        )
 
-    separator: str
-    raw: list[str]
 
-    @property
-    def names(self) -> list[str]:
-        return [name.strip() for name in self.raw]
+def first_line(error: BaseException) -> str:
+    """The first line of a library's error message: what follows is advice for programmers."""
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return lines[0].rstrip(".") + "."
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Raise ``TableError`` for columns without a name or with the same name."""
+    for place, name in enumerate(names, start=1):
+        if not name:
+            raise TableError(f"{path}: column {place} of {len(names)} has no name in the header.")
+    repeated = [(name, count) for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        name, count = repeated[0]
+        times = "twice" if count == 2 else f"{count} times"
+        more = f", and {len(repeated) - 1} other names repeat" if repeated[1:] else ""
+        raise TableError(f"{path}: column name {name!r} appears {times}{more}.")
+
+
+# Encodings
 
 
 @contextmanager
-def open_text(path: Path) -> Iterator[TextIO]:
-    """The text of a file, unpacked if its name ends in ``.gz``."""
+def open_bytes(path: Path) -> Iterator[Any]:
+    """Open a file, decompressed if its name ends in ``.gz``."""
     opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
     try:
-        with opened(path, "rt", encoding="utf-8-sig", newline="") as text:
-            yield text
-    except UnicodeDecodeError as error:
-        raise TableError(f"{path} is not text in UTF-8; convert it first.") from error
+        with opened(path, "rb") as file:
+            yield file
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise TableError(f"{path} is not a sound gzip file: {first_line(error)}") from error
+        raise TableError(f"{path} is not a valid gzip file: {first_line(error)}") from error
 
 
-def read_header(path: Path, separator: str | None) -> Header:
-    """The first line; of equally frequent separators the comma."""
-    with open_text(path) as text:
-        line = text.readline()
-    if not line:
-        raise TableError(f"{path} is empty.")
-    if not line.strip():
-        raise TableError(f"{path} begins with an empty line, not with the names of its columns.")
-    separator = separator or max(SEPARATORS, key=line.count)
-    header = Header(separator, next(csv.reader([line.rstrip("\r\n")], delimiter=separator)))
+@contextmanager
+def open_text(path: Path, encoding: str = UTF8) -> Iterator[TextIO]:
+    """Open a text file, decompressed if its name ends in ``.gz``."""
+    try:
+        with open_bytes(path) as file:
+            yield io.TextIOWrapper(file, encoding=encoding, newline="")
+    except csv.Error as error:
+        raise TableError(f"{path} cannot be read as fields: {first_line(error)}") from error
+    except UnicodeError as error:
+        raise TableError(
+            f"{path} is not text in {usual_name(encoding)}; pass another --encoding."
+        ) from error
+
+
+def find_encoding(path: Path) -> str:
+    """UTF-8, UTF-16 by its byte order mark or its zero bytes, else Windows-1252."""
+    with open_bytes(path) as file:
+        start = file.read(CHUNK)
+        for mark, encoding in MARKS.items():
+            if start.startswith(mark):
+                return encoding
+        sample = start[:1000]
+        if sample.count(0) > len(sample) / 4:  # every second byte of plain text in UTF-16
+            return "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
+        decoder = codecs.getincrementaldecoder("utf-8")()
+        try:
+            while start:
+                decoder.decode(start)
+                start = file.read(CHUNK)
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return UTF8
+
+
+def usual_name(encoding: str) -> str:
+    """The name of an encoding that users know."""
+    return "utf-8" if encoding == UTF8 else encoding
+
+
+def check_encoding(path: Path, name: str) -> str:
+    """The name of an encoding that Python knows, in its usual form."""
+    try:
+        found = codecs.lookup(name).name
+    except LookupError:
+        raise TableError(
+            f"{path}: the encoding {name!r} is not known; examples are utf-8, latin-1 and utf-16."
+        ) from None
+    return UTF8 if found == "utf-8" else found
+
+
+# The header
+
+
+class Delimited(NamedTuple):
+    """A file of delimited text: how to read it, and the names in its first line as written.
+
+    ``has_index`` tells whether the first column has no name: the index of a data frame.
+    """
+
+    path: Path
+    encoding: str
+    separator: str
+    raw: list[str]
+    has_index: bool
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns, without that of the index."""
+        return [name.strip() for name in self.raw[self.has_index :]]
+
+
+def read_header(path: Path, separator: str | None, encoding: str | None) -> Delimited:
+    """Find the encoding and the separator of a file where they are not given; read its header."""
+    encoding = find_encoding(path) if encoding is None else check_encoding(path, encoding)
+    with open_text(path, encoding) as text:
+        lines = list(islice(text, FIRST_LINES))
+        if not lines:
+            raise TableError(f"{path} is empty.")
+        if not lines[0].strip():
+            raise TableError(
+                f"{path} begins with an empty line, not with the names of its columns."
+            )
+        separator = as_separator(path, separator) if separator else _find_separator(lines)
+        raw = next(csv.reader(lines, delimiter=separator))
+    has_index = len(raw) > 1 and not raw[0].strip()
+    header = Delimited(path, encoding, separator, raw, has_index)
     check_names(path, header.names)
     return header
 
 
-def check_names(path: Path, names: Sequence[str]) -> None:
-    """Each column needs a name of its own."""
-    for place, name in enumerate(names, start=1):
-        if not name:
-            raise TableError(f"{path}: column {place} of {len(names)} has no name in the header.")
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise TableError(f"{path}: {len(twice)} names of columns repeat, such as {twice[0]!r}.")
+def as_separator(path: Path, text: str) -> str:
+    """The sign that a user's word for it means."""
+    sign = SEPARATOR_NAMES.get(text.lower(), text)
+    if len(sign) != 1:
+        raise TableError(f"{path}: the separator {text!r} must be one character, or tab.")
+    return sign
 
 
-def read_rows(
-    path: Path, header: Header, text: Collection[str], wanted: Collection[str]
-) -> nw.DataFrame:
-    """The wanted columns; those in ``text`` as they are written, others as numbers if may be."""
-    read = _with_polars if backend() == "polars" else _with_pandas
-    check_widths(path, header)
+def _find_separator(lines: Sequence[str]) -> str:
+    """The most frequent sign of the header that divides all lines into as many fields.
+
+    If there is none, the most frequent sign of the header; the comma in case of ties.
+    """
+    counted = {sign: _fields(lines, sign) for sign in SEPARATORS}
+    regular = {sign: n for sign, n in counted.items() if n > 1}
+    if regular:
+        return max(regular, key=lambda sign: regular[sign])
+    return max(SEPARATORS, key=lines[0].count)
+
+
+def _fields(lines: Sequence[str], sign: str) -> int:
+    """Number of fields that all complete lines have; 0 if they differ."""
+    rows = list(csv.reader(lines, delimiter=sign))
+    # The last of the first lines may end within quotes.
+    widths = {len(row) for row in (rows[:-1] if len(rows) > 2 else rows) if row}
+    return widths.pop() if len(widths) == 1 else 0
+
+
+# The rows
+
+
+def read_rows(table: Delimited, text: Collection[str], wanted: Collection[str]) -> pl.DataFrame:
+    """The wanted columns; those in ``text`` as text, others as numbers where possible."""
+    import polars as pl
+
+    check_widths(table)
     try:
-        frame = read(path, header, text, wanted)
-        truths = [name for name in frame.columns if _holds_truths(frame[name])]
+        frame = _read_csv(table, text, wanted)
+        # How a truth value is written (true, True) is lost, but is a category to others.
+        truths = [column.name for column in frame if column.dtype == pl.Boolean]
         if truths:
-            frame = frame.with_columns(*read(path, header, truths, truths).iter_columns())
+            frame = frame.with_columns(_read_csv(table, truths, truths).get_columns())
         return frame
-    except Exception as error:  # each library has errors of its own
-        raise TableError(f"{path} cannot be read as CSV: {first_line(error)}") from error
+    except Exception as error:  # polars raises errors of many types, and panics on some bytes
+        raise TableError(f"{table.path} cannot be read as CSV: {first_line(error)}") from error
 
 
-def _with_polars(
-    path: Path, header: Header, text: Collection[str], wanted: Collection[str]
-) -> nw.DataFrame:
-    import polars
+def _read_csv(table: Delimited, text: Collection[str], wanted: Collection[str]) -> pl.DataFrame:
+    import polars as pl
 
-    raw = {r: name for r, name in zip(header.raw, header.names, strict=True) if name in wanted}
-    as_written = {r: polars.String for r, name in raw.items() if name in text}
+    named = zip(table.raw[table.has_index :], table.names, strict=True)
+    raw = {r: name for r, name in named if name in wanted}
+    as_written = {r: pl.String for r, name in raw.items() if name in text}
 
-    def read(look_ahead: int | None) -> polars.DataFrame:
-        return polars.read_csv(
-            path,
-            separator=header.separator,
+    def read(look_ahead: int | None) -> pl.DataFrame:
+        return pl.read_csv(
+            _for_polars(table),
+            separator=table.separator,
             columns=list(raw),
             schema_overrides=as_written,
             null_values=list(GAPS),
@@ -107,54 +229,50 @@ def _with_polars(
 
     try:
         frame = read(LOOK_AHEAD)
-    except polars.exceptions.ComputeError:  # a later row does not fit the type of the first
+    except pl.exceptions.ComputeError:  # a later row does not fit the type of the first ones
         frame = read(None)
-    return nw.from_native(frame.rename(raw))
+    return frame.rename(raw)
 
 
-def _with_pandas(
-    path: Path, header: Header, text: Collection[str], wanted: Collection[str]
-) -> nw.DataFrame:
-    import pandas
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pandas.errors.ParserWarning)
-        frame = pandas.read_csv(
-            path,
-            sep=header.separator,
-            header=0,
-            names=header.names,
-            dtype=dict.fromkeys(text, str),
-            na_values=list(GAPS),
-            keep_default_na=False,
-            index_col=False,
-            skip_blank_lines=False,
-            low_memory=False,
-        )
-    return nw.from_native(frame[[name for name in header.names if name in wanted]])
+def _for_polars(table: Delimited) -> Any:
+    """The file, which polars reads by columns; of another encoding than UTF-8 a copy in memory."""
+    if table.encoding == UTF8:
+        return table.path
+    with open_text(table.path, table.encoding) as text:
+        return io.BytesIO(text.read().encode())
 
 
-def _holds_truths(column: nw.Series) -> bool:
-    """Whether texts were taken for truth values, so that how they are written is lost."""
-    if column.dtype == nw.Object:
-        return any(isinstance(value, bool) for value in column.unique().to_list())
-    return column.dtype == nw.Boolean
-
-
-def check_widths(path: Path, header: Header) -> None:
-    """Each row has a field per column: libraries pass over fields too many, or add gaps."""
-    n = len(header.raw)
-    with open_text(path) as lines:
-        for row, width in enumerate(_widths(lines, header.separator)):
+def check_widths(table: Delimited) -> None:
+    """Raise ``TableError`` for a row of another length: polars would add nulls to short ones."""
+    n = len(table.raw)
+    with open_text(table.path, table.encoding) as text:
+        lines = without_nul(table.path, text)
+        for row, width in enumerate(_widths(lines, table.separator)):
             if width not in (0, n):
                 fields = "1 field" if width == 1 else f"{width} fields"
-                raise TableError(f"{path}: row {row} has {fields}, the header {n}.")
+                raise TableError(f"{table.path}: row {row} has {fields}, the header {n}.")
 
 
-def _widths(lines: TextIO, separator: str) -> Iterator[int]:
-    """How many fields each row has; 0 for an empty line. Only rows with quotes need parsing."""
+def without_nul(path: Path, lines: Iterable[str]) -> Iterator[str]:
+    """The lines, and an error for one with a NUL byte, where other programs end the text."""
+    for number, line in enumerate(lines, start=1):
+        if "\0" in line:
+            raise TableError(f"{path}: line {number} has a NUL byte, which is not text; remove it.")
+        yield line
+
+
+def _widths(lines: Iterator[str], separator: str) -> Iterator[int]:
+    """Number of fields of each row, 0 for an empty line; only rows with quotes are parsed."""
     for line in lines:
         if '"' in line:
             yield len(next(csv.reader(chain([line], lines), delimiter=separator)))
         else:
             yield line.count(separator) + 1 if line.strip("\r\n") else 0
+
+
+def read_texts(path: Path) -> pl.DataFrame:
+    """All columns of a CSV file as text; empty fields are empty texts."""
+    need_polars()
+    import polars as pl
+
+    return pl.read_csv(path, infer_schema_length=0).fill_null("")  # 0: no type is inferred

@@ -6,14 +6,20 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from steadyboost.preprocessing.sparse import bin_sparse, compress
-from steadyboost.trees.data.binned import Binned, BinnedRows
-from steadyboost.trees.data.binning import MAX_BINS, assign_bins, find_cuts, padded
-from steadyboost.trees.data.sparse_binning import find_sparse_cuts
+from steadyboost.preprocessing.sparse import compress
+from steadyboost.trees.data.binned import Binned, BinnedRows, SparseBinned
+from steadyboost.trees.data.binning import (
+    MAX_BINS,
+    assign_bins,
+    assign_sparse_bins,
+    find_cuts,
+    find_sparse_cuts,
+    padded,
+)
 from steadyboost.trees.growth.tree import SHARDING_PAYS
 from steadyboost.trees.histograms.row_statistics import Run, one_by_one, parts
 
-SAMPLE_ROWS = 200_000  # enough rows for the quantiles of a column
+SAMPLE_ROWS = 200_000  # rows for the quantiles of a column, as in scikit-learn and LightGBM
 BIN_ROWS = 65_536  # that a thread bins at a time
 
 
@@ -34,12 +40,9 @@ class Binner:
         max_bins: int = MAX_BINS,
         run: Run = one_by_one,
     ) -> "Binner":
-        """Many rows are sampled: the same for any seed, so that equal tables have equal bins."""
+        """Learn cuts; of many rows, from a sample that is the same for any ``random_state``."""
         n, n_features = X.shape
-        sample, run = None, _if_large(X, run)
-        if n > SAMPLE_ROWS:
-            drawn = np.random.default_rng(0).choice(n, SAMPLE_ROWS, replace=False, shuffle=False)
-            sample = np.sort(drawn)
+        run, sample = _if_large(X, run), sample_of(n)
         if issparse(X):
             table = compress(X)
             found = find_sparse_cuts(table, weights, max_bins, sample, run)
@@ -47,6 +50,7 @@ class Binner:
 
         def learn_column(f: int) -> tuple[np.ndarray, bool]:
             column = _column(X, f)
+            # Categories keep a bin each, whatever max_bins.
             limit = MAX_BINS if categorical[f] else max_bins
             return find_cuts(column, weights, limit, sample), bool(np.isnan(column).any())
 
@@ -64,10 +68,10 @@ class Binner:
         run: Run = one_by_one,
         features: np.ndarray | None = None,
     ) -> BinnedRows:
-        """Rows of encoded numbers as bins; only ``features``, if given, are right."""
+        """Rows of encoded numbers as bins; only those of ``features``, if given, are computed."""
         run = _if_large(X, run)
         if issparse(X):
-            return bin_sparse(X, self, run, features)
+            return self._bin_sparse(X, run, features)
         n, n_features = X.shape
         packed = np.zeros(((n_features + 3) // 4, n), dtype=np.uint32)
         bytes_ = packed.view(np.uint8).reshape(len(packed), n, 4)
@@ -83,9 +87,44 @@ class Binner:
         missing = np.bitwise_or.reduce(run(bin_part, parts(n, -(-n // BIN_ROWS))))
         return Binned(packed, n_bins, self.has_missing | missing, self.categorical)
 
+    def _bin_sparse(self, X: Any, run: Run, features: np.ndarray | None) -> SparseBinned:
+        """Rows as bins in compressed columns; only ``features``, if given, have entries."""
+        if features is None:
+            features = np.arange(X.shape[1])
+        else:
+            X = X[:, features]
+        table = compress(X)
+        codes, zeros = assign_sparse_bins(table, [self.cuts[f] for f in features], run)
+        n_stored, zero_bins = np.zeros((2, len(self.cuts)), dtype=np.int64)
+        n_stored[features], zero_bins[features] = np.diff(table.starts), zeros
+        has_missing = self.has_missing.copy()
+        has_missing[features] |= table.has_missing
+        return SparseBinned(
+            np.concatenate([[0], np.cumsum(n_stored)]),
+            table.rows,
+            codes,
+            zero_bins,
+            table.n_rows,
+            self.n_bins,
+            has_missing,
+            self.categorical,
+        )
+
+
+def sample_of(n: int) -> np.ndarray | None:
+    """The rows that cuts are learnt from, ascending; None for all.
+
+    Those with the smallest of random numbers, one for each row in turn: rows that are read as a
+    stream of unknown length have the same sample (see :mod:`.running`).
+    """
+    if n <= SAMPLE_ROWS:
+        return None
+    priorities = np.random.default_rng(0).random(n)
+    return np.sort(np.argpartition(priorities, SAMPLE_ROWS)[:SAMPLE_ROWS])
+
 
 def _if_large(X: Any, run: Run) -> Run:
-    """``run`` for much data: one thread more, even if it only waits, takes time in each round."""
+    """``run`` for large data only: threads, once started, cost time in each round even if idle."""
     return run if X.shape[0] * X.shape[1] >= SHARDING_PAYS else one_by_one
 
 

@@ -1,18 +1,68 @@
 """Tables of scipy.sparse: compressed columns for the trees, blocks of rows for the rest."""
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from steadyboost.trees.data.sparse import SparseBinned
-from steadyboost.trees.data.sparse_binning import Compressed, assign_sparse_bins
+from steadyboost.trees.data.binning import Compressed
 
-if TYPE_CHECKING:
-    from steadyboost.preprocessing.binner import Binner
+MOST_FEATURES = 2**24  # cuts, bins and names of each take memory even if it is empty
+BLOCK_NUMBERS = 1 << 21  # that are made dense at once: 16 MB
 
-BLOCK_NUMBERS = 1 << 21  # that are made dense at once
+
+def check_structure(X: Any) -> None:
+    """Raise an error for a matrix whose indices are not those of its rows and columns.
+
+    scipy checks them when a matrix is made, but not what is written to its arrays afterwards, and
+    its own compiled code, like ours, takes them as they are.
+    """
+    if X.shape[1] > MOST_FEATURES:
+        raise ValueError(
+            f"X has {X.shape[1]:,} columns; at most {MOST_FEATURES:,} are possible. Leave out "
+            "those that are empty, or hash them to fewer."
+        )
+    if X.format == "bsr":
+        shape = tuple(n // b for n, b in zip(X.shape, X.blocksize, strict=True))
+        _check_compressed(X, len(X.data), shape[0], shape[1])
+    elif X.format in ("csr", "csc"):
+        rows, columns = X.shape if X.format == "csr" else X.shape[::-1]
+        _check_compressed(X, len(X.data), rows, columns)
+    elif X.format == "dok":
+        keys = np.array(list(X.keys()), dtype=np.int64).reshape(-1, 2)
+        for axis, length in enumerate(X.shape):
+            _check_indices(keys[:, axis], length)
+    elif X.format == "coo":
+        _need(len(X.row) == len(X.col) == len(X.data), "as many indices as values")
+        _check_indices(X.row, X.shape[0])
+        _check_indices(X.col, X.shape[1])
+    elif X.format == "lil":
+        for row, values in zip(X.rows, X.data, strict=True):
+            _need(len(row) == len(values), "as many indices as values")
+        every = np.fromiter((k for row in X.rows for k in row), dtype=np.int64)
+        _check_indices(every, X.shape[1])
+
+
+def _check_compressed(X: Any, n_stored: int, n_lines: int, length: int) -> None:
+    starts, indices = X.indptr, X.indices
+    _need(starts.dtype.kind in "iu" and starts.shape == (n_lines + 1,), "a start for each line")
+    ascending = starts[0] == 0 and bool((starts[1:] >= starts[:-1]).all())
+    _need(ascending and starts[-1] <= min(len(indices), n_stored), "ascending starts")
+    _check_indices(indices[: starts[-1]], length)
+
+
+def _check_indices(indices: np.ndarray, length: int) -> None:
+    inside = len(indices) == 0 or bool(indices.min() >= 0 and indices.max() < length)
+    _need(indices.dtype.kind in "iu" and inside, f"indices from 0 to {length - 1}")
+
+
+def _need(condition: bool, what: str) -> None:
+    if not condition:
+        raise ValueError(
+            f"X is a sparse matrix that is damaged: it does not have {what}; make it anew from "
+            "its values, rows and columns."
+        )
 
 
 def by_rows(X: Any) -> Any:
@@ -29,10 +79,10 @@ def dense_blocks(X: Any, columns: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def compress(X: Any) -> Compressed:
-    """Columns with ascending rows, one entry each, and none of value zero; X stays as it is.
+    """Columns with ascending rows, one entry each, and none of value zero; X is not changed.
 
-    The way over rows sorts the entries and keeps the order of duplicates, so that these are added
-    up as ``toarray`` adds them.
+    Conversion to rows and back sorts the entries and keeps the order of duplicates, so that these
+    are summed in the same order as by ``toarray``.
     """
     if X.format == "csc" and X.has_canonical_format:
         columns = X
@@ -48,32 +98,3 @@ def compress(X: Any) -> Compressed:
         starts = np.concatenate([[0], np.cumsum(stored)])[starts]
         rows, values = rows[stored], values[stored]
     return Compressed(starts, rows, values, X.shape[0])
-
-
-def bin_sparse(
-    X: Any,
-    binner: "Binner",
-    run: Callable[[Callable, Sequence], list],
-    features: np.ndarray | None,
-) -> SparseBinned:
-    """Rows as bins in compressed columns; only ``features``, if given, are there."""
-    if features is None:
-        features = np.arange(X.shape[1])
-    else:
-        X = X[:, features]
-    table = compress(X)
-    codes, zeros = assign_sparse_bins(table, [binner.cuts[f] for f in features], run)
-    n_stored, zero_bins = np.zeros((2, len(binner.cuts)), dtype=np.int64)
-    n_stored[features], zero_bins[features] = np.diff(table.starts), zeros
-    has_missing = binner.has_missing.copy()
-    has_missing[features] |= table.has_missing
-    return SparseBinned(
-        np.concatenate([[0], np.cumsum(n_stored)]),
-        table.rows,
-        codes,
-        zero_bins,
-        table.n_rows,
-        binner.n_bins,
-        has_missing,
-        binner.categorical,
-    )

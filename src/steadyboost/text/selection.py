@@ -14,13 +14,12 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from steadyboost.parameters import Interval, StrOptions
-from steadyboost.text.counts import presence
 
-_SCORES_AT_ONCE = 2**22  # so that very many terms and categories need no huge matrix
+_SCORES_AT_ONCE = 2**22  # 32 MB, whatever the numbers of terms and categories
 
 
 class ChiSquaredMax(SelectorMixin, BaseEstimator):
-    """Keep the terms that tell the most of any one category: the chi2-max criterion.
+    """Keep the terms that depend most on any one category: the chi2-max criterion.
 
     For a term and a category, documents fall into a table of two by two: the term is in them or
     not, they are in the category or not. With A of the N documents in both, d with the term and m
@@ -121,6 +120,16 @@ class ChiSquaredMax(SelectorMixin, BaseEstimator):
         return tags
 
 
+def presence(X: Any) -> Any:
+    """1.0 where a term is in a document; stored zeros and duplicates are taken care of."""
+    if not issparse(X):
+        return (X > 0).astype(float)
+    present = X.copy()
+    present.data = X.data > 0
+    present.sum_duplicates()
+    return present.astype(float)
+
+
 def _membership(y: Any) -> tuple[csr_matrix, np.ndarray]:
     """Categories as rows and documents as columns, 1.0 for membership; and the categories."""
     if issparse(y) or (y.ndim == 2 and y.shape[1] > 1):
@@ -135,10 +144,10 @@ def _membership(y: Any) -> tuple[csr_matrix, np.ndarray]:
 
 def _from_indicator(y: Any) -> csr_matrix:
     values = y.data if issparse(y) else y
-    strange = values[~np.isin(values, (0, 1))].tolist()
-    if strange:
+    invalid = values[~np.isin(values, (0, 1))].tolist()
+    if invalid:
         raise ValueError(
-            f"y has {y.shape[1]} columns and the value {strange[0]!r}; such a matrix "
+            f"y has {y.shape[1]} columns and the value {invalid[0]!r}; such a matrix "
             "must be 1 where a document is in a category and 0 elsewhere, as MultiLabelBinarizer "
             "makes it."
         )
@@ -148,7 +157,7 @@ def _from_indicator(y: Any) -> csr_matrix:
 def _chi_squared_max(present: Any, member: csr_matrix) -> tuple[np.ndarray, np.ndarray]:
     """Each term's largest statistic, and the index of its category."""
     n, n_terms = present.shape
-    holders = np.asarray(present.sum(axis=0)).ravel()
+    df = np.asarray(present.sum(axis=0)).ravel()  # documents that contain each term
     sizes = np.asarray(member.sum(axis=1)).ravel()
     if not ((sizes > 0) & (sizes < n)).any():
         raise ValueError(
@@ -158,7 +167,7 @@ def _chi_squared_max(present: Any, member: csr_matrix) -> tuple[np.ndarray, np.n
     scores, best = np.zeros(n_terms), np.zeros(n_terms, dtype=int)
     for batch in gen_batches(len(sizes), max(1, _SCORES_AT_ONCE // n_terms)):
         both = safe_sparse_dot(member[batch], present, dense_output=True)
-        found = _chi_squared(both, sizes[batch, None], holders, n)
+        found = _chi_squared(both, sizes[batch, None], df, n)
         first = found.argmax(axis=0)
         largest = found[first, np.arange(n_terms)]
         best[largest > scores] = batch.start + first[largest > scores]
@@ -166,8 +175,8 @@ def _chi_squared_max(present: Any, member: csr_matrix) -> tuple[np.ndarray, np.n
     return scores, best
 
 
-def _chi_squared(both: np.ndarray, sizes: np.ndarray, holders: np.ndarray, n: int) -> np.ndarray:
+def _chi_squared(both: np.ndarray, sizes: np.ndarray, df: np.ndarray, n: int) -> np.ndarray:
     """The statistic of (categories, terms) tables; 0 where a row or column of one is empty."""
-    margins = (sizes * (n - sizes)) * (holders * (n - holders))
-    squares = n * (n * both - sizes * holders) ** 2
+    margins = (sizes * (n - sizes)) * (df * (n - df))
+    squares = n * (n * both - sizes * df) ** 2
     return np.divide(squares, margins, out=np.zeros_like(squares), where=margins > 0)

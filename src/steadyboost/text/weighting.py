@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from steadyboost.parameters import Interval, StrOptions
-from steadyboost.text.counts import presence
+from steadyboost.text.selection import presence
 
 _FLOATS = (np.float64, np.float32)
 
@@ -86,8 +86,8 @@ class LtcTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._validate_params()
         X = validate_data(self, X, accept_sparse=("csr", "csc"))
         check_non_negative(X, "LtcTransformer.fit")
-        holders = np.asarray(presence(X).sum(axis=0)).ravel()
-        inverse = np.divide(X.shape[0], holders, out=np.ones(len(holders)), where=holders > 0)
+        df = np.asarray(presence(X).sum(axis=0)).ravel()
+        inverse = np.divide(X.shape[0], df, out=np.ones(len(df)), where=df > 0)
         self.idf_ = np.log(inverse) / np.log(self.base)
         return self
 

@@ -1,0 +1,11 @@
+"""Small batches, so that small tables have several."""
+
+import pytest
+
+from steadyboost.streaming import source
+
+
+@pytest.fixture(autouse=True)
+def _small_batches(monkeypatch):
+    monkeypatch.setattr(source, "BATCH_ROWS", 64)
+    monkeypatch.setattr(source, "LEAST_ROWS", 16)
