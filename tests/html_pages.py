@@ -4,6 +4,8 @@ import json
 import re
 import shutil
 import subprocess
+from base64 import b64encode
+from hashlib import sha256
 from html import escape, unescape
 from html.parser import HTMLParser
 
@@ -59,7 +61,17 @@ class Checker(HTMLParser):
 
 def needs_no_network(page):
     """Whether nothing outside of the page is named, but for the name of SVG."""
-    return "http" not in page.replace("http://www.w3.org/2000/svg", "") and "@import" not in page
+    outside = page.replace("http://www.w3.org/2000/svg", "")
+    return not re.search(r"https?:|@import|url\(", outside)
+
+
+def is_guarded(page):
+    """Whether the policy of a page allows no script but the one that it has, by its hash."""
+    (policy,) = re.findall(r'<meta http-equiv="Content-Security-Policy" content="(.*?)">', page)
+    (script,) = re.findall(r"<script>(.*?)</script>", page, re.S)
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    rules = dict(rule.split(" ", 1) for rule in unescape(policy).split("; "))
+    return rules["default-src"] == "'none'" and rules["script-src"] == f"'sha256-{digest}'"
 
 
 class Browser:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from steadyboost import _moved
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 if TYPE_CHECKING:
     from steadyboost.boosters.adaboost import AdaBoostClassifier

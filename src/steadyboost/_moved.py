@@ -15,6 +15,19 @@ MOVED = {
     "steadyboost.reports": "steadyboost.lab.reports",
     "steadyboost.tables": "steadyboost.io",
 }
+MERGED = {  # modules inside of these, as of version 0.1.0
+    "steadyboost.lab.comparison.features": "steadyboost.lab.comparison.methods",
+    "steadyboost.lab.comparison.peers": "steadyboost.lab.comparison.methods",
+    "steadyboost.lab.comparison.trial": "steadyboost.lab.comparison.run",
+    "steadyboost.lab.datasets.breiman": "steadyboost.lab.datasets.generators",
+    "steadyboost.lab.datasets.poker": "steadyboost.lab.datasets.generators",
+    "steadyboost.lab.datasets.errors": "steadyboost.lab.datasets.readers",
+    "steadyboost.lab.datasets.folder": "steadyboost.lab.datasets.readers",
+    "steadyboost.lab.datasets.frames": "steadyboost.lab.datasets.readers",
+    "steadyboost.io.errors": "steadyboost.io.columns",
+    "steadyboost.io.frames": "steadyboost.io.formats",
+    "steadyboost.io.reading": "steadyboost.io.table",
+}
 
 
 class MovedModules:
@@ -24,7 +37,8 @@ class MovedModules:
     def new_name(name: str) -> str | None:
         """What a module, or a module inside of one that has moved, is called now."""
         top = ".".join(name.split(".")[:2])
-        return MOVED[top] + name[len(top) :] if top in MOVED else None
+        new = MOVED[top] + name[len(top) :] if top in MOVED else None
+        return MERGED.get(new, new) if new else None
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None

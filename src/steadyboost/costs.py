@@ -1,7 +1,7 @@
 """Decisions that mind what mistakes cost.
 
-Every booster takes costs at prediction: ``model.predict(X, cost_matrix=...)``.
-:class:`~steadyboost.SoftmaxBoostClassifier` can learn with them.
+Every booster takes costs in training, ``model.fit(X, y, cost_matrix=...)``, or at prediction,
+``model.predict(X, cost_matrix=...)``.
 """
 
 from steadyboost.ensemble.costs import expected_costs, mean_cost, min_expected_cost

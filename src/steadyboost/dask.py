@@ -16,6 +16,6 @@ Examples
 array([0, 0, 0])
 """
 
-from steadyboost.distributed import connected, fit, lazily, read_parquet
+from steadyboost.distributed import audit, connected, fit, label_frame, lazily, read_parquet
 
-__all__ = ["connected", "fit", "lazily", "read_parquet"]
+__all__ = ["audit", "connected", "fit", "label_frame", "lazily", "read_parquet"]

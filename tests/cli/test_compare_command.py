@@ -14,7 +14,7 @@ def test_table_page_and_csv(works, train):
     assert "train.csv: 200 rows" in printed
     assert "SAMME" in printed
     assert "RandomForest °" in printed
-    assert "has the fewest errors" in printed
+    assert "has the lowest error" in printed
     assert "Page: page.html" in printed
     page = Path("page.html").read_text(encoding="utf-8")
     command = "steadyboost compare train.csv --target kind --methods samme,RandomForest"
@@ -35,7 +35,7 @@ def test_json_for_machines(works, train):
     [
         ((), 2, "'--target': name the column of the labels"),
         (("--target", "kynd"), 1, "did you mean 'kind'?"),
-        ((*KIND, "--noise", "1.5"), 2, "at least 0 and below 1"),
+        ((*KIND, "--noise", "1.5"), 2, "not in the range [0, 1)"),
         ((*KIND, "--folds", "1"), 2, "--folds"),
         ((*KIND, "-m", "samme,nonsense"), 1, "'nonsense', which is not known"),
         ((*KIND, "--noise", "0.1", "--kind", "odd"), 1, "kind='odd' is unknown"),

@@ -53,10 +53,10 @@ def test_values_that_the_model_does_not_know_are_told(model, call):
     Path("new.csv").write_text("plot,height,soil\n2,1,marsh\n1,1,clay\n9,1,peat\n")
     told = call("predict", model, "new.csv")
     assert told.stderr.splitlines() == [
-        "note: column 'soil' has values in 2 rows that the model does not know, such as 'marsh'; "
-        "they count as missing",
-        "note: column 'plot' has values in 1 row that the model does not know, such as '9'; "
-        "they count as missing",
+        "note: column 'soil' has categories in 2 rows that are not in the training data, such as "
+        "'marsh'; they are treated as missing",
+        "note: column 'plot' has categories in 1 row that are not in the training data, such as "
+        "'9'; they are treated as missing",
     ]
     assert len(told.stdout.splitlines()) == 4
 
@@ -115,7 +115,7 @@ def test_rows_that_do_not_fit_the_model(model, complains, content, words):
 
 def test_files_that_are_no_models(test_rows, complains):
     Path("bad.sb").write_bytes(b"PK\x03\x04 nonsense")
-    assert "bad.sb is not a sound model file" in complains(1, "predict", "bad.sb", test_rows)
+    assert "bad.sb is not a SteadyBoost model file" in complains(1, "predict", "bad.sb", test_rows)
     assert "there is no such model file" in complains(1, "explain", "nowhere.sb")
 
 
@@ -128,7 +128,7 @@ def test_models_of_arrays_take_columns_in_order(works, complains):
     assert works("evaluate", "m.sb", "labelled.csv", "-t", "y", "--json")["error"] == 0
     assert "'--target': name the column" in complains(2, "evaluate", "m.sb", "labelled.csv")
     told = complains(1, "predict", "m.sb", "labelled.csv")
-    assert "has 3 columns of features, but m.sb was fitted to 2" in told
+    assert "has 3 feature columns, but m.sb was fitted to 2" in told
 
 
 def test_evaluation_agrees_with_scikit_learn(model, test_rows, works):

@@ -103,13 +103,13 @@ def test_graphs_are_trees_with_quoted_names():
 
 def test_what_is_not_there_is_named():
     model = animals(Stump(), AdaBoostClassifier)
-    with pytest.raises(ValueError, match="round=2 is not there; the model has rounds 0 to 1"):
+    with pytest.raises(ValueError, match="round=2 does not exist; the model has rounds 0 to 1"):
         export_text(model, 2)
-    with pytest.raises(ValueError, match="part=3 is not there"):
+    with pytest.raises(ValueError, match="part=3 does not exist"):
         export_text(model, part=3)
     with pytest.raises(ValueError, match="Stump is not a booster"):
         export_text(Stump())
-    with pytest.raises(ValueError, match="no binary tree"):
+    with pytest.raises(ValueError, match="not a binary tree"):
         export_graphviz(animals(C45()))
     X, y = problem(50, 2)
     foreign = SAMMEClassifier(DecisionTreeClassifier(max_depth=1), n_estimators=1).fit(X, y)

@@ -65,6 +65,16 @@ def test_every_booster_on_ten_thousand_mixed_rows(booster, k):
     assert_same(model, unseen_frame(10_000))
 
 
+@pytest.mark.parametrize(
+    "booster", [SAMMEClassifier, SteadyBoostClassifier, SoftmaxBoostClassifier]
+)
+def test_answers_mind_the_costs_of_fit(booster):
+    X, y = problem(300, noise=0.3)
+    costs = np.array([[0.0, 1.0, 4.0], [2.0, 0.5, 1.0], [9.0, 3.0, 0.0]])
+    model = make(booster, n_estimators=8).fit(X, y, cost_matrix=costs)
+    assert_same(model, X)
+
+
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_values_on_the_thresholds_fall_on_the_same_side(dtype, k):
@@ -210,13 +220,13 @@ def test_what_cannot_be_exported_says_so():
     X, y = problem(100, 2)
     cases = {
         "branching program": MartiBoostClassifier(n_estimators=2),
-        "DecisionTreeClassifier is not of steadyboost": SAMMEClassifier(
+        "DecisionTreeClassifier is not from steadyboost": SAMMEClassifier(
             DecisionTreeClassifier(max_depth=1), n_estimators=2
         ),
         "C45 sends a row": SAMMEClassifier(C45(), n_estimators=2),
-        "is a function of Python": WeightBoostClassifier(regularizer=np.exp, beta=0.0),
+        "is a Python function": WeightBoostClassifier(regularizer=np.exp, beta=0.0),
     }
-    cases["is a function of Python"].set_params(regularizer=lambda u: np.exp(-u), beta=0.5)
+    cases["is a Python function"].set_params(regularizer=lambda u: np.exp(-u), beta=0.5)
     for message, model in cases.items():
         with pytest.raises(ValueError, match=message):
             to_onnx(model.fit(X, y))

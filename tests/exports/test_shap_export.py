@@ -17,7 +17,7 @@ from steadyboost import (
     WeightBoostClassifier,
 )
 from steadyboost.exports import encode, shap_explainer
-from steadyboost.exports.splits import FeatureBins, threshold_tree
+from steadyboost.exports.trees import FeatureBins, threshold_tree
 
 OTHERS = (MartiBoostClassifier, SteadyBoostClassifier, WeightBoostClassifier)
 SUMMED = [booster for booster in BOOSTERS if booster not in OTHERS]
@@ -87,7 +87,7 @@ def test_cover_of_a_node_is_that_of_its_children():
 
 
 def test_too_many_comparisons_are_refused(monkeypatch):
-    monkeypatch.setattr("steadyboost.exports.splits.MOST_NODES", 10)
+    monkeypatch.setattr("steadyboost.exports.trees.MOST_NODES", 10)
     X, y = mixed_frame(300)
     with pytest.raises(ValueError, match="more than 10 comparisons"):
         shap_explainer(SAMMEClassifier(n_estimators=1).fit(X, y))

@@ -52,9 +52,19 @@ def test_values_on_the_thresholds_fall_on_the_same_side():
 
 def test_what_does_not_fit_says_so():
     X, y = problem(100, 3)
-    with pytest.raises(ValueError, match="BaggingClassifier here are no softmax"):
+    with pytest.raises(ValueError, match="BaggingClassifier are not a softmax"):
         to_treelite(BaggingClassifier(n_estimators=2).fit(X, y), "probabilities")
     with pytest.raises(ValueError, match="output='label' is not known"):
         to_treelite(BaggingClassifier(n_estimators=2).fit(X, y), "label")
     with pytest.raises(ValueError, match="to_onnx can"):
         to_treelite(WeightBoostClassifier(n_estimators=2).fit(X, y))
+
+
+def test_probabilities_without_the_stakes_do_not_fit():
+    X, y = problem(200)
+    costs = np.array([[0, 1, 5], [1, 0, 1], [1, 1, 0]])
+    model = SAMMEClassifier(n_estimators=3).fit(X, y, cost_matrix=costs)
+    with pytest.raises(ValueError, match="was fitted with a cost_matrix, and its probabilities"):
+        to_treelite(model, output="probabilities")
+    found = treelite.gtil.predict(to_treelite(model), X)
+    np.testing.assert_allclose(found.reshape(-1, 3), model.decision_function(X), atol=1e-12)

@@ -7,6 +7,10 @@ References
    207-227.
 .. [3] Y. Freund, R. E. Schapire (1997). A decision-theoretic generalization of on-line learning
    and an application to boosting. Journal of Computer and System Sciences 55, 119-139.
+.. [4] R. E. Schapire, Y. Freund, P. Bartlett, W. S. Lee (1998). Boosting the margin. Annals of
+   Statistics 26, 1651-1686.
+.. [5] R. E. Schapire, Y. Singer (1999). Improved boosting algorithms using confidence-rated
+   predictions. Machine Learning 37, 297-336.
 """
 
 from collections.abc import Iterator
@@ -16,9 +20,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from steadyboost.boosters.adaboost_m2 import AdaBoostM2Classifier
+from steadyboost.boosters.adaboost_mh import AdaBoostMHClassifier
 from steadyboost.boosters.adaboost_oc import AdaBoostOCClassifier
+from steadyboost.boosters.families.labelwise import indicator
 from steadyboost.boosters.msmooth import MSmoothBoostClassifier
-from steadyboost.bounds.fitted import lead, own_labels, require
+from steadyboost.bounds.margin import lead, own_labels, require
 
 
 class ProductBound(NamedTuple):
@@ -39,10 +45,10 @@ class SmoothedBound(NamedTuple):
 def training_error(
     model: Any, X: Any, y: Any, sample_weight: Any = None, *, theta: float = 0.0
 ) -> np.ndarray:
-    """Share of wrong rows after each round, where a tie with another label is wrong.
+    """Training error after each round; a tie with another label counts as an error.
 
-    A row must lead by more than ``theta`` times the sum of the steps; above 0 this is the marginal
-    training error of [2]_.
+    The margin of a row must exceed ``theta`` times the sum of the steps; above 0 this is the
+    marginal training error of [2]_.
 
     Examples
     --------
@@ -78,11 +84,7 @@ def oc_bound(model: AdaBoostOCClassifier) -> ProductBound:
     True
     """
     require(model, AdaBoostOCClassifier, "oc_bound")
-    by_round = {record["round"]: record["U"] for record in model.history_}
-    U = np.array([by_round[t + 1] for t in range(model.n_iter_)])
-    error, step = model.estimator_errors_, model.estimator_weights_
-    taken = 1 - U * (1 - _exponential_loss(error, step))
-    return _product_bound((0.5 - error) * U, taken, model.n_classes_)
+    return _product_bound(*_edges_and_factors(model), model.n_classes_ - 1)
 
 
 def m2_bound(model: AdaBoostM2Classifier) -> ProductBound:
@@ -101,8 +103,76 @@ def m2_bound(model: AdaBoostM2Classifier) -> ProductBound:
     True
     """
     require(model, AdaBoostM2Classifier, "m2_bound")
+    return _product_bound(*_edges_and_factors(model), model.n_classes_ - 1)
+
+
+def margin_bound(model: AdaBoostOCClassifier | AdaBoostM2Classifier, theta: float) -> np.ndarray:
+    """Bound ``training_error`` at a ``theta`` of AdaBoost.OC or AdaBoost.M2.
+
+    Each factor of Theorem 1 of [1]_ rises by e^(theta a), a being the step. At the papers' steps
+    that is, with g = 2 gamma U (or 1 - 2 pseudoloss), (k - 1) times the product of
+    (1 - g)^((1 - theta) / 2) (1 + g)^((1 + theta) / 2), as in [4]_: the margin is the lead over any
+    other label as a share of the largest possible one, from -1 to 1. Where a margin is half of
+    that, from -1/2 to 1/2, the exponents are 1/2 - theta and 1/2 + theta.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from steadyboost import AdaBoostOCClassifier, Stump, bounds
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = AdaBoostOCClassifier(Stump(), n_estimators=30, random_state=0).fit(X, y)
+    >>> small = bounds.training_error(model, X, y, theta=0.1)
+    >>> bool((small <= bounds.margin_bound(model, theta=0.1)).all())
+    True
+    """
+    kind = AdaBoostM2Classifier if isinstance(model, AdaBoostM2Classifier) else AdaBoostOCClassifier
+    require(model, kind, "margin_bound")
+    edge, taken = _edges_and_factors(model)
+    factors = np.maximum(_theorem(edge)[0], taken) * np.exp(theta * model.estimator_weights_)
+    return (model.n_classes_ - 1) * np.cumprod(factors)
+
+
+def mh_bound(model: AdaBoostMHClassifier) -> ProductBound:
+    """Bound the Hamming loss of AdaBoost.MH on its training rows: Theorem 1 of [5]_.
+
+    With the weighted error e of a round's answers to the questions of all labels, ``product`` is
+    that of 2 sqrt(e (1 - e)), and ``exponential`` is exp(-2 sum (1/2 - e)^2).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from steadyboost import AdaBoostMHClassifier, Stump, bounds
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = AdaBoostMHClassifier(Stump(), n_estimators=30).fit(X, y)
+    >>> bool((bounds.hamming_loss(model, X, y) <= bounds.mh_bound(model).product).all())
+    True
+    """
+    require(model, AdaBoostMHClassifier, "mh_bound")
     error, step = model.estimator_errors_, model.estimator_weights_
-    return _product_bound(0.5 - error, _exponential_loss(error, step), model.n_classes_)
+    return _product_bound(0.5 - error, _exponential_loss(error, step), 1)
+
+
+def hamming_loss(
+    model: AdaBoostMHClassifier, X: Any, y: Any, sample_weight: Any = None
+) -> np.ndarray:
+    """Share of wrong answers to the questions of all labels, after each round.
+
+    ``y`` is as it was passed to ``fit``, labels or an indicator matrix; a score of 0 is wrong.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from steadyboost import AdaBoostMHClassifier, bounds
+    >>> X, y = load_wine(return_X_y=True)
+    >>> model = AdaBoostMHClassifier(n_estimators=10).fit(X, y)
+    >>> round(float(bounds.hamming_loss(model, X, y)[-1]), 3)
+    0.0
+    """
+    require(model, AdaBoostMHClassifier, "hamming_loss")
+    own = model._class_indices(np.asarray(y), "y")
+    signs = 2.0 * indicator(own, model.n_classes_).T - 1
+    wrong = [(signs * scores <= 0).mean(axis=1) for scores in model._staged_scores(X)]
+    return np.average(wrong, axis=1, weights=sample_weight)
 
 
 def msmooth_bound(
@@ -184,9 +254,24 @@ def _exponential_loss(error: np.ndarray, step: np.ndarray) -> np.ndarray:
     return (1 - error) * np.exp(-step) + error * np.exp(step)
 
 
-def _product_bound(edge: np.ndarray, taken: np.ndarray, n_classes: int) -> ProductBound:
-    theorem = np.sqrt(np.maximum(1 - 4 * edge**2, 0)), np.exp(-2 * edge**2)
-    return ProductBound(*((n_classes - 1) * np.cumprod(np.maximum(theorem, taken), axis=1)))
+def _edges_and_factors(model: Any) -> tuple[np.ndarray, np.ndarray]:
+    """gamma U of each round, and by how much the step taken shrinks the exponential loss."""
+    error, step = model.estimator_errors_, model.estimator_weights_
+    if isinstance(model, AdaBoostM2Classifier):
+        return 0.5 - error, _exponential_loss(error, step)
+    by_round = {record["round"]: record["U"] for record in model.history_}
+    U = np.array([by_round[t + 1] for t in range(model.n_iter_)])
+    return (0.5 - error) * U, 1 - U * (1 - _exponential_loss(error, step))
+
+
+def _theorem(edge: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The factors of a round, and simpler ones that are no smaller."""
+    return np.sqrt(np.maximum(1 - 4 * edge**2, 0)), np.exp(-2 * edge**2)
+
+
+def _product_bound(edge: np.ndarray, taken: np.ndarray, first: float) -> ProductBound:
+    """Products of the factors, from ``first`` on."""
+    return ProductBound(*(first * np.cumprod(np.maximum(_theorem(edge), taken), axis=1)))
 
 
 def _tau_and_v(model: Any, X: Any, own: np.ndarray, sample_weight: Any) -> tuple:

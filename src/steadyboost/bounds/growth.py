@@ -1,4 +1,4 @@
-"""How far the scores of WeightBoost can grow, whatever the rows.
+"""Growth of the scores of WeightBoost: bounds that hold for any data.
 
 References
 ----------
@@ -28,7 +28,7 @@ def weightboost_bound(
     power: float = 1.0,
     normalizers: Any = None,
 ) -> GrowthBound:
-    """Bound how far the scores of WeightBoost are from 0: appendix A of [1]_, and more.
+    """Bound the absolute values of the scores of WeightBoost: appendix A of [1]_, extended.
 
     With S_t(x) for the absolute value of H_t(x), a round adds at most a_t q(beta S_{t-1}(x)) to it,
     where a_t = alpha_t / C_t. Let a be the largest a_t so far, b = beta a, and T the number of
@@ -101,7 +101,7 @@ def _effective_steps(steps: Any, normalizers: Any) -> np.ndarray:
 
 
 def _worst_case(rises: np.ndarray, beta: float, power: float | None) -> np.ndarray:
-    """m + a q(beta m) is convex in m, so that its largest value on [0, m] is at an end."""
+    """m + a q(beta m) is convex in m, so that its maximum on [0, m] is at an end."""
     largest, found = 0.0, []
     for rise in rises.tolist():
         u = beta * largest

@@ -1,18 +1,25 @@
-"""The command line ``steadyboost``: one file per command, nothing heavy imported at the start."""
+"""The command line ``steadyboost``; heavy modules are imported when a command runs."""
 
-from steadyboost.cli.audit import audit
-from steadyboost.cli.compare import compare
-from steadyboost.cli.compile import compile
-from steadyboost.cli.data import data
-from steadyboost.cli.demo import demo
-from steadyboost.cli.evaluate import evaluate
-from steadyboost.cli.explain import explain
-from steadyboost.cli.fit import fit
-from steadyboost.cli.predict import predict
-from steadyboost.cli.reproduce import reproduce
-from steadyboost.cli.shell import app, main
+import sys
+from typing import Any
 
 __all__ = ["app", "main"]
 
-for command in (fit, predict, evaluate, explain, compare, audit, demo, reproduce, data, compile):
-    app.command()(command)
+
+def main() -> None:
+    """Run the command line; an interruption is quiet also while its modules are imported."""
+    try:
+        from steadyboost.cli import commands
+
+        commands.main()
+    except KeyboardInterrupt:
+        print("steadyboost: interrupted.", file=sys.stderr)
+        sys.exit(130)
+
+
+def __getattr__(name: str) -> Any:
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from steadyboost.cli.commands import app
+
+    return app

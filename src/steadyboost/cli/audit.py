@@ -3,72 +3,214 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from steadyboost.cli import options
+from steadyboost.cli.annotators import (
+    AnnotatedTraining,
+    Annotators,
+    AnswersFile,
+    Sources,
+    annotators_as_dicts,
+    print_annotators,
+    read_annotated,
+)
+from steadyboost.cli.apply import verdict_files, with_verdicts
 from steadyboost.cli.boosters import complete_booster, make_booster
-from steadyboost.cli.outputs import check_outputs
-from steadyboost.cli.printing import console, grid, print_files, print_json
-from steadyboost.cli.shell import told_in_one_sentence
-from steadyboost.cli.training import Training, read_training
+from steadyboost.cli.inputs import TextFormat, Training, TrainingSource
+from steadyboost.cli.options import check_outputs, refuse
+from steadyboost.cli.shell import console, grid, print_files, print_json, told_in_one_sentence
 
 if TYPE_CHECKING:
-    from steadyboost.noise import LabelAudit
+    from steadyboost.noise import AnnotatorTable, LabelAudit
 
 SHOWN = 10  # suspects in the terminal
-TITLES = ("row", "given", "looks like", "score")
-COUNTED = "rows are counted from 0"
+TITLES = ("row", "given", "suggested", "P(wrong)")
+COUNTED = "row numbers start at 0"
 Csv = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write a line per row, worst first (.csv).")
+    Path | None,
+    typer.Option("--output", "-o", help="Write all rows, most suspicious first (.csv)."),
 ]
-Folds = Annotated[int, typer.Option(min=2, help="Parts of the table, each judged by the others.")]
+Flag = Annotated[
+    str,
+    typer.Option(
+        help="Rows to list: auto (more likely wrong than right), a number, or a share below 1."
+    ),
+]
+Precision = Annotated[
+    float | None,
+    typer.Option(help="List as many rows as are expected to be wrong by this share."),
+]
+Groups = Annotated[
+    str | None, typer.Option(help="Column whose equal values stay in one fold, such as a patient.")
+]
+Proba = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Column with out-of-sample probabilities of a class, in sorted order of the classes; "
+        "repeat or separate by commas. They replace the model."
+    ),
+]
+Verified = Annotated[
+    str | None,
+    typer.Option(
+        help="Verdicts of a review (.json, .csv; several separated by commas), or the column that "
+        "says whether a label has been checked: true or false, yes or no, 1 or 0."
+    ),
+]
+Review = Annotated[
+    Path | None,
+    typer.Option(help="Write a page to review suspects with to this file (.html)."),
+]
+Id = Annotated[
+    str | None,
+    typer.Option("--id", help="Column that identifies rows, for the review; not a feature."),
+]
+Pictures = Annotated[
+    str | None,
+    typer.Option(help="Column of paths of pictures to show in the review; not a feature."),
+]
+Folds = Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")]
 Booster = Annotated[
     str | None,
-    typer.Option("--booster", "-b", help="Who judges.", autocompletion=complete_booster),
+    typer.Option(
+        "--booster", "-b", help="Model that judges the labels.", autocompletion=complete_booster
+    ),
 ]
 
 
+# As many arguments as the command has options: typer reads them from the signature.
 def audit(
     data: options.Data,
     target: options.Target = None,
     output: Csv = None,
     html: options.Html = None,
+    review: Review = None,
+    id: Id = None,
+    pictures: Pictures = None,
     booster: Booster = None,
     folds: Folds = 5,
+    flag: Flag = "auto",
+    precision: Precision = None,
+    groups: Groups = None,
+    proba: Proba = None,
+    annotators: Annotators = None,
+    answers: AnswersFile = None,
+    verified: Verified = None,
     weights: options.Weights = None,
     ignore: options.Ignore = None,
     categorical: options.Categorical = None,
+    use: options.Use = None,
+    drop_unlabelled: options.DropUnlabelled = False,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 0,
     json: options.Json = False,
+    spreadsheet: options.Spreadsheet = False,
     force: options.Force = False,
 ) -> None:
-    """Find the labels of a table that look wrong."""
-    check_outputs(force, html=(html, ".html"), output=(output, ".csv"))
+    """Find labels of a table that are probably wrong."""
+    wanted = {"html": (html, ".html"), "output": (output, ".csv"), "review": (review, ".html")}
+    check_outputs(force, [data], **wanted)
     judge = make_booster(booster, None, None, [], random_state=seed) if booster else None
-    training = read_training(data, target, ignore, categorical, weights, quiet=json)
-    found = run(data, training, judge, cv=folds, random_state=seed, n_jobs=jobs or -1)
+    names = [name for part in proba or () for name in part.split(",")]
+    apart = [name for name in (id, pictures) if name]
+    left_out = list(dict.fromkeys([*(ignore or ()), *apart]))
+    source = TrainingSource(
+        *(data, target, weights, left_out, categorical or ()),
+        use=[*(use or ()), *names, *([] if groups is None else [groups])],
+        drop_unlabelled=drop_unlabelled,
+        text=TextFormat(separator, decimal, encoding),
+    )
+    verdicts = verdict_files(verified)
+    sources = Sources.of(annotators, answers, None if verdicts else verified)
+    if sources.has_answers and (booster or proba or groups or review):
+        refuse("--annotators", "cannot be used with --booster, --proba, --groups or --review.")
+    if sources.has_answers and verdicts:
+        refuse("--verified", "verdicts are on labels, and cannot be used with answers.")
+    annotated = read_annotated(source, sources, quiet=json)
+    if verdicts:
+        annotated = with_verdicts(annotated, source, verdicts)
+    training = annotated.training
+    listed = {"flag": as_flag(flag), "precision": precision}
+    if names and groups:
+        raise typer.BadParameter("--groups is of no use with --proba, which needs no folds.")
+    by = None
+    if sources.has_answers:
+        params = {"n_folds": folds, "random_state": seed, "n_jobs": jobs or -1}
+        found, by = run_answers(data, annotated, params, **listed)
+    elif names:
+        found = run_proba(data, training, names, **listed, **annotated.extra)
+    else:
+        settings = {"cv": folds, "random_state": seed, "n_jobs": jobs or -1, **listed}
+        settings |= annotated.extra
+        found = run(data, training, judge, groups, **settings)
     if output:
-        found.to_csv(output)
+        found.to_csv(output, spreadsheet=spreadsheet)
     if html:
         write_page(found, training.table.X, html, data, target, output)
-    files = {"table": output, "page": html}
-    tell_results(found, data, json, {name: str(path) for name, path in files.items() if path})
+    if review:
+        write_review(found, training.table.X, review, ReviewedFile(data, target, id, pictures))
+    files = {"table": output, "page": html, "review": review}
+    written = {name: str(path) for name, path in files.items() if path}
+    tell_results(found, data, json, written, by)
 
 
-def run(data: Path, training: Training, judge: Any, **settings: Any) -> LabelAudit:
+def as_flag(text: str) -> Any:
+    """The option ``--flag`` as :func:`~steadyboost.noise.audit` takes it."""
+    if text == "auto":
+        return text
+    try:
+        return float(text) if "." in text else int(text)
+    except ValueError:
+        raise typer.BadParameter(
+            f"--flag {text} must be auto, a number of rows, or a share below 1 such as 0.05."
+        ) from None
+
+
+def column_of(data: Path, training: Training, name: str, option: str) -> Any:
+    """A column of the table as an array."""
+    columns = getattr(training.table.X, "columns", ())  # sparse matrices have no names
+    if name not in columns:
+        raise typer.BadParameter(f"{data} has no column {name!r}, which {option} names.")
+    return training.table.X[name].to_numpy()
+
+
+def run_proba(data: Path, training: Training, names: list[str], **listed: Any) -> LabelAudit:
+    """Audit by probabilities that are columns of the table."""
+    import numpy as np
+
+    from steadyboost import noise
+
+    columns = [column_of(data, training, name, "--proba") for name in names]
+    with told_in_one_sentence(f"{data}: "):
+        proba = np.column_stack(columns).astype(float)
+        return noise.audit_proba(proba, training.y, sample_weight=training.table.weights, **listed)
+
+
+def run(
+    data: Path, training: Training, judge: Any, groups: str | None, **settings: Any
+) -> LabelAudit:
+    """Audit by a model; the column of the groups names rows and is not learnt from."""
     from rich.console import Console
 
     from steadyboost import noise
 
-    table, categories = training.table, training.categories
+    table, X, categories = training.table, training.table.X, training.categories
+    if groups is not None:
+        settings["groups"] = column_of(data, training, groups, "--groups")
+        X = X.drop(groups)
+        if not isinstance(categories, str):
+            categories = [name for name in categories if name != groups]
     if judge is not None:
         judge.set_params(categorical_features=categories)
-    with told_in_one_sentence(f"{data}: "), Console(stderr=True).status("looking at the labels"):
+    with told_in_one_sentence(f"{data}: "), Console(stderr=True).status("auditing the labels"):
         return noise.audit(
-            table.X,
+            X,
             training.y,
             judge,
             sample_weight=table.weights,
@@ -80,7 +222,7 @@ def run(data: Path, training: Training, judge: Any, **settings: Any) -> LabelAud
 def write_page(
     found: LabelAudit, X: Any, html: Path, data: Path, target: str | None, output: Path | None
 ) -> None:
-    from steadyboost.ensemble.files import write_whole
+    from steadyboost.files import write_whole
     from steadyboost.lab.reports.audit import audit_page
 
     named = f" --target {target}" if target else ""
@@ -88,33 +230,114 @@ def write_page(
     write_whole(html, audit_page(found, X, data.name, command, output.name if output else ""))
 
 
-def tell_results(found: LabelAudit, data: Path, json: bool, files: dict[str, str]) -> None:
-    """How many labels are wrong, which look so most, and where the files are."""
+class ReviewedFile(NamedTuple):
+    """A file, and columns of it that a review needs."""
+
+    data: Path
+    target: str | None
+    id: str | None
+    pictures: str | None
+
+    @property
+    def command(self) -> str:
+        named = {"target": self.target, "id": self.id, "pictures": self.pictures}
+        told = "".join(f" --{name} {value}" for name, value in named.items() if value)
+        return f"steadyboost audit {self.data.name}{told} --review"
+
+
+def write_review(found: LabelAudit, X: Any, path: Path, file: ReviewedFile) -> None:
+    """The review page, with the values as they are written in the file where it can be edited."""
+    from steadyboost.io import from_columns
+    from steadyboost.io.edit import is_editable, open_table
+
+    shown, ids, pictures = X, None, None
+    if is_editable(file.data):
+        source = open_table(file.data)
+        shown = from_columns({n: source.column(n) for n in source.names if n != file.target})
+        ids = source.column(file.id) if file.id else None
+        if file.pictures:
+            pictures = [file.data.parent / name for name in source.column(file.pictures)]
+    elif file.id or file.pictures:
+        refuse("--id", "identifiers and pictures are columns of CSV, TSV and Parquet files.")
+    with told_in_one_sentence(f"{file.data}: "):
+        found.review(
+            path,
+            table=shown,
+            ids=ids,
+            id_name=file.id or "",
+            name=file.data.name,
+            target=file.target or "",
+            pictures=pictures,
+            command=file.command,
+        )
+
+
+def run_answers(
+    data: Path, annotated: AnnotatedTraining, params: dict[str, Any], **listed: Any
+) -> tuple[LabelAudit, AnnotatorTable]:
+    """An audit of the consensus of annotators, and what is known of them."""
+    from rich.console import Console
+
+    from steadyboost import SteadyBoostClassifier
+    from steadyboost.noise.label_audit import Listed, audit_fitted, check_flag
+
+    training = annotated.training
+    table = training.table
+    model = SteadyBoostClassifier(categorical_features=training.categories, **params)
+    with (
+        told_in_one_sentence(f"{data}: "),
+        Console(stderr=True).status("learning from the answers"),
+    ):
+        check_flag(**listed)
+        model.fit(table.X, training.y, table.weights, **annotated.extra)
+        shown = Listed(listed["flag"], listed["precision"], annotated.extra.get("verified"))
+        found = audit_fitted(model, table.X, model.consensus_.label, shown)
+    return found, model.annotators_
+
+
+def tell_results(
+    found: LabelAudit,
+    data: Path,
+    json: bool,
+    files: dict[str, str],
+    annotators: AnnotatorTable | None = None,
+) -> None:
+    """Print the estimated number of wrong labels, the worst suspects and the output files."""
     if json:
-        print_json({"data": str(data), **as_dict(found), **files})
+        by = {} if annotators is None else {"annotators": annotators_as_dicts(annotators)}
+        print_json({"data": str(data), **as_dict(found), **by, **files})
         return
+    from steadyboost.noise.label_table import percent
+
     page, n = console(), len(found.given)
+    low, high = found.noise_rate_interval
     page.print(
-        f"Estimated to be wrong: {found.n_wrong:,.0f} of {n:,} labels ({found.noise_rate:.1%}); "
-        f"{len(found.suspects):,} rows look wrong."
+        f"Estimated to be wrong: {found.n_wrong:,.0f} of {n:,} labels ({found.noise_rate:.1%}, "
+        f"90 % interval {low:.1%} to {high:.1%}); {len(found.suspects):,} rows look wrong."
     )
-    if len(found.suspects):
-        worst = found.table.disputed().head(SHOWN)
-        scores = [f"{score:.4f}" for score in worst.score]
-        rows = zip(worst.row, worst.given, worst.suggested, scores, strict=True)
-        page.print(grid(TITLES, rows, caption=COUNTED, caption_justify="left"))
-    if found.conflicts:
-        page.print(f"{len(found.conflicts):,} groups of equal rows have different labels.")
+    for note in found.notes:
+        page.print(f"Note: {note}", highlight=False)
+    if not len(found.suspects):
+        page.print("No label is more likely wrong than right; the most suspicious rows:")
+    worst = (found.table.disputed() if len(found.suspects) else found.table).head(SHOWN)
+    wrong = [percent(1 - score) for score in worst.score.tolist()]
+    rows = zip(worst.row, worst.given, worst.suggested, wrong, strict=True)
+    page.print(grid(TITLES, rows, caption=COUNTED, caption_justify="left"))
+    if annotators is not None:
+        print_annotators(annotators)
     print_files(files)
 
 
 def as_dict(found: LabelAudit) -> dict[str, Any]:
-    """All but the rows that look right, ready for JSON."""
+    """The audit without unsuspicious rows, as a JSON object."""
     return {
         "rows": len(found.given),
         "classes": found.classes.tolist(),
         "wrong": found.n_wrong,
         "noise_rate": found.noise_rate,
+        "noise_rate_interval": list(found.noise_rate_interval),
+        "class_noise_rates": {str(k): list(v) for k, v in found.class_noise_rates.items()},
+        "notes": found.notes,
         "wrong_per_class": {str(name): n for name, n in found.n_wrong_per_class.items()},
         "transition_matrix": found.transition_matrix.tolist(),
         "suspects": [_suspect(found, int(row)) for row in found.suspects],

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import steadyboost
-from steadyboost.cli.outputs import refuse
+from steadyboost.cli.options import refuse
 
 DEFAULT_BOOSTER = "SteadyBoostClassifier"
-DEFAULT_SPREAD = "SoftmaxBoostClassifier"  # on a Dask cluster, where the former is not to be had
+DEFAULT_DISTRIBUTED = "SoftmaxBoostClassifier"  # rows stay on the workers: not with SteadyBoost
 LEARNERS = ("Tree", "Stump", "AttributeTest", "DecisionRule", "C45")
 WORDS = {"true": True, "false": False, "none": None, "null": None}
 OWN_OPTION = {
@@ -20,20 +20,20 @@ OWN_OPTION = {
     "early_stopping": "--early-stopping",
     "categorical_features": "--categorical",
     "estimator": "--learner",
-    "verbose": "nothing: there is a progress bar on a terminal",
-    "callbacks": "Python, as callbacks are objects",
-    "warm_start": "Python, as the command starts anew",
+    "verbose": "nothing: a terminal has a progress bar",
+    "callbacks": "Python code only",
+    "warm_start": "Python code only",
 }
 
 
 def booster_names() -> list[str]:
-    """Every booster of the package, by its class."""
+    """Class names of all boosters of the package."""
     exported = (name for name in steadyboost.__all__ if name.endswith("Classifier"))
     return [name for name in exported if name != "BoostingClassifier"]
 
 
 def complete_booster(incomplete: str) -> list[str]:
-    """For the shell, which minds capitals: short names that begin so, in both writings."""
+    """Completions for the shell, in lower case if the input is: shells compare case."""
     short = [name.removesuffix("Classifier") for name in booster_names()]
     written = map(str.lower, short) if incomplete.islower() else short
     return [name for name in written if name.startswith(incomplete)]
@@ -81,7 +81,7 @@ def _set_learner(model: Any, learner: Any) -> None:
 
 
 def read_value(text: str) -> Any:
-    """A number, a truth value, None, a list or dictionary of these; else the text itself.
+    """A Python literal (number, truth value, None, list, dictionary), else the text itself.
 
     Examples
     --------

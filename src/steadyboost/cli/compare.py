@@ -10,31 +10,43 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from steadyboost.cli import options
-from steadyboost.cli.outputs import check_outputs
-from steadyboost.cli.printing import console, grid, print_files, print_json
-from steadyboost.cli.shell import told_in_one_sentence
-from steadyboost.cli.training import Training, read_training
+from steadyboost.cli.inputs import TextFormat, Training, TrainingSource, read_training
+from steadyboost.cli.options import check_outputs
+from steadyboost.cli.shell import console, grid, print_files, print_json, told_in_one_sentence
 
 if TYPE_CHECKING:
     from steadyboost.lab.comparison import Comparison, Standing
     from steadyboost.lab.comparison.run import Tell
 
-TITLES = ("method", "error, %", "± sd", "balanced, %", "log-loss", "mean rank", "p", "fit, s")
-LEGEND = "° another library; ~ the difference to the best may be chance"
+TITLES = (
+    "method",
+    "error, %",
+    "± sd",
+    "balanced, %",
+    "log-loss",
+    "AUC",
+    "mean rank",
+    "p",
+    "fit, s",
+)
+LEGEND = "° another library; ~ not significantly different from the best"
 Kind = Annotated[
-    str, typer.Option(help="Of the noise: symmetric, redraw, pair or feature_dependent.")
+    str, typer.Option(help="Kind of noise: symmetric, redraw, pair or feature_dependent.")
 ]
-Folds = Annotated[int, typer.Option(min=2, help="Parts of the table, each tested on once.")]
-Repeats = Annotated[int, typer.Option(min=1, help="Cross-validate so often, with other folds.")]
+Folds = Annotated[int, typer.Option(min=2, help="Number of cross-validation folds.")]
+Repeats = Annotated[int, typer.Option(min=1, help="Number of repeats, each with other folds.")]
 Methods = Annotated[
     list[str] | None,
     typer.Option(
-        "--methods", "-m", help="Names by commas, or ours, peers, all, usual (the default)."
+        "--methods",
+        "-m",
+        help="Names, separated by commas, or ours, peers, all or usual (the default).",
     ),
 ]
 Csv = Annotated[Path | None, typer.Option("--output", "-o", help="Write the table (.csv).")]
 
 
+# As many arguments as the command has options: typer reads them from the signature.
 def compare(
     data: options.Data,
     target: options.Target = None,
@@ -47,14 +59,24 @@ def compare(
     output: Csv = None,
     ignore: options.Ignore = None,
     categorical: options.Categorical = None,
+    use: options.Use = None,
+    drop_unlabelled: options.DropUnlabelled = False,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 0,
     json: options.Json = False,
     force: options.Force = False,
 ) -> None:
-    """Try our boosters and other libraries on a table, by cross-validation."""
+    """Compare our boosters and other libraries on a table by cross-validation."""
     check_outputs(force, html=(html, ".html"), output=(output, ".csv"))
-    training = read_training(data, target, ignore, categorical, quiet=json)
+    source = TrainingSource(
+        *(data, target, None, ignore or (), categorical or (), use or ()),
+        drop_unlabelled=drop_unlabelled,
+        text=TextFormat(separator, decimal, encoding),
+    )
+    training = read_training(source, quiet=json)
     settings = {"noise": noise, "kind": kind, "folds": folds, "repeats": repeats}
     wanted = [name.strip() for names in methods or ["usual"] for name in names.split(",")]
     found = run(training, wanted, **settings, random_state=seed, n_jobs=jobs or -1)
@@ -76,7 +98,7 @@ def run(training: Training, methods: list[str], **settings: Any) -> Comparison:
 
 @contextmanager
 def progress() -> Iterator[Tell]:
-    """A bar over the runs, with the time that is left, where the error output is a terminal."""
+    """A progress bar with the remaining time, if standard error is a terminal."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -98,7 +120,7 @@ def progress() -> Iterator[Tell]:
         console=page,
         transient=True,
         disable=not page.is_terminal,
-        # Methods differ in speed, so that only the mean over many runs foretells the rest.
+        # Methods differ in speed, so that only the mean over many runs predicts the rest.
         speed_estimate_period=3600,
     ) as bar:
         task = bar.add_task("starting")
@@ -110,12 +132,15 @@ def progress() -> Iterator[Tell]:
 
 
 def tell_results(found: Comparison, data: Path, json: bool, files: dict[str, str]) -> None:
-    """The standings, what they mean, and where the files are."""
+    """Print the table, the conclusions and the output files."""
     if json:
         print_json({"data": str(data), **found.to_dict(), "remarks": found.remarks(), **files})
         return
     page = console()
-    page.print(grid(TITLES, map(_row, found.standings), caption=LEGEND, caption_justify="left"))
+    always, error, balanced, auc = found.setting.baseline_cells
+    baseline = [always, error, "", balanced, "", auc, "", "", ""]
+    rows = [*map(_row, found.standings), baseline]
+    page.print(grid(TITLES, rows, caption=LEGEND, caption_justify="left"))
     for sentence in (*found.conclusions(), *found.remarks()):
         page.print(sentence)
     print_files(files)
@@ -130,6 +155,7 @@ def _row(standing: Standing) -> list[str]:
         f"{100 * standing.error_sd:.2f}",
         f"{100 * standing.balanced_error:.2f}",
         loss,
+        "" if standing.auc is None else f"{standing.auc:.3f}",
         f"{standing.rank:.1f}",
         p + (" ~" if standing.is_close and not standing.is_best else ""),
         f"{standing.fit_seconds:.2f}",
@@ -137,7 +163,7 @@ def _row(standing: Standing) -> list[str]:
 
 
 def command_of(data: Path, target: str | None, methods: list[str], settings: dict[str, Any]) -> str:
-    """The command, without the folders of this machine."""
+    """The command to print on the page, without the folders of this machine."""
     named = [f"--target {target}"] if target else []
     listed = [f"--methods {','.join(methods)}"] if methods != ["usual"] else []
     usual = {"noise": 0.0, "kind": "symmetric", "repeats": 1}

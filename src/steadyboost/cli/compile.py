@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from steadyboost.cli.boosters import booster_names, complete_booster, full_name
-from steadyboost.cli.printing import console
+from steadyboost.cli.shell import console
 
 N_ROWS = 200
 # Rows that a fit with two threads shares out: more than ``SHARDING_PAYS`` over the eight columns.
@@ -21,7 +21,7 @@ def compile(
     boosters: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Boosters to compile for; all if none is named.",
+            help="Boosters to compile for; all by default.",
             autocompletion=complete_booster,
             show_default=False,
         ),
@@ -29,14 +29,14 @@ def compile(
     cache: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for the compiled kernels, as NUMBA_CACHE_DIR names it later.",
+            help="Folder for the compiled kernels; set NUMBA_CACHE_DIR to it later.",
             file_okay=False,
             show_default=False,
         ),
     ] = None,
     sparse: Annotated[bool, typer.Option("--sparse", help="Also for sparse matrices.")] = False,
 ) -> None:
-    """Compile what the boosters need ahead of time, for container images.
+    """Compile the kernels of the boosters ahead of time, for container images.
 
     Numeric tables, with two classes and with more, and tables with categories and missing values;
     on one thread and on several.
@@ -95,7 +95,7 @@ def _fit_all(name: str, sparse: bool) -> None:
 
 
 def _fit_sharded() -> None:
-    """What a fit of many rows on several threads needs besides."""
+    """Compile the kernels of the sharded grower."""
     import numpy as np
 
     from steadyboost import SAMMEClassifier

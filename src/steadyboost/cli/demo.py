@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from steadyboost.cli.options import Force, Json, Noise, Seed
-from steadyboost.cli.outputs import check_output
-from steadyboost.cli.printing import console, print_json
-from steadyboost.ensemble.files import write_whole
+from steadyboost.cli.options import Force, Json, Noise, Seed, check_output
+from steadyboost.cli.shell import console, print_json
+from steadyboost.files import write_whole
 
 if TYPE_CHECKING:
     from steadyboost.lab.demo import Result, Tell
@@ -21,8 +20,8 @@ DEFAULT_OUTPUT = Path("steadyboost-demo.svg")
 SECONDS_BETWEEN_LINES = 10.0  # of one method's progress, where there is no terminal
 
 Rounds = Annotated[int, typer.Option(min=10, help="Boosting rounds of each method.")]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Where to save the picture (.svg).")]
-All = Annotated[bool, typer.Option("--all", help="All boosters, not only some to meet first.")]
+Output = Annotated[Path, typer.Option("--output", "-o", help="File of the picture (.svg).")]
+All = Annotated[bool, typer.Option("--all", help="Run all boosters.")]
 
 
 def demo(
@@ -54,7 +53,7 @@ def demo(
 
 
 def as_dict(result: "Result") -> dict[str, Any]:
-    """What one method did, in figures: errors in percent by round."""
+    """The result of one method as a JSON object; errors are in percent by round."""
     return {
         "name": result.name,
         "rounds": result.rounds,
@@ -67,7 +66,7 @@ def as_dict(result: "Result") -> dict[str, Any]:
 
 @contextmanager
 def progress(n_methods: int, rounds: int) -> Iterator["Tell"]:
-    """A function that shows how far the demo is: a bar on a terminal, else a line now and then."""
+    """A function that shows progress: a bar on a terminal, else a line every few seconds."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 

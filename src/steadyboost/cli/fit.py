@@ -1,25 +1,36 @@
-"""The command ``steadyboost fit``."""
+"""The command ``steadyboost fit``, on one machine and on a Dask cluster."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from steadyboost.cli import options
+from steadyboost.cli.annotators import (
+    Annotators,
+    AnswersFile,
+    Sources,
+    Verified,
+    annotators_as_dicts,
+    need_steadyboost,
+    print_annotators,
+    read_annotated,
+)
 from steadyboost.cli.boosters import (
     DEFAULT_BOOSTER,
-    DEFAULT_SPREAD,
+    DEFAULT_DISTRIBUTED,
     complete_booster,
     make_booster,
 )
-from steadyboost.cli.models import save_model
-from steadyboost.cli.outputs import check_output
-from steadyboost.cli.printing import print_json
-from steadyboost.cli.shell import told_in_one_sentence
-from steadyboost.cli.training import Training, read_training
+from steadyboost.cli.inputs import TextFormat, Training, TrainingSource, save_model
+from steadyboost.cli.options import check_output, refuse
+from steadyboost.cli.shell import Failure, print_json, say, told_in_one_sentence
+from steadyboost.cli.streamed import Stream, fit_stream, streams
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="Where to write the model (.sb).")]
 Booster = Annotated[
@@ -27,37 +38,44 @@ Booster = Annotated[
     typer.Option(
         "--booster",
         "-b",
-        help=f"Which booster; by default {DEFAULT_BOOSTER}, with --dask {DEFAULT_SPREAD}.",
+        help=f"Booster; {DEFAULT_BOOSTER} by default, {DEFAULT_DISTRIBUTED} with --dask.",
         autocompletion=complete_booster,
     ),
 ]
 Learner = Annotated[
     str | None, typer.Option(help="Weak learner: Tree, Stump, AttributeTest, DecisionRule, C45.")
 ]
-Rounds = Annotated[int | None, typer.Option(min=1, help="Boosting rounds at the most.")]
+Rounds = Annotated[int | None, typer.Option(min=1, help="Maximum number of boosting rounds.")]
 Params = Annotated[
     list[str] | None,
     typer.Option(
         "--param", "-p", help="A parameter as name=value, such as estimator__max_depth=2; repeat."
     ),
 ]
-Validation = Annotated[Path | None, typer.Option(help="A file of rows to watch, not to learn.")]
+Validation = Annotated[Path | None, typer.Option(help="File of validation rows.")]
 EarlyStopping = Annotated[
     bool,
     typer.Option(
-        "--early-stopping", help="Keep the best round of the validation rows, or of a tenth."
+        "--early-stopping", help="Stop early on the validation rows, or on a held-out tenth."
     ),
 ]
-
-
+Folds = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Folds for the cross-fitted error of boosters that are not cross-fitted in "
+        "themselves; 0 for none.",
+    ),
+]
 Dask = Annotated[
     str | None,
     typer.Option(
-        help="Fit to a Parquet file or folder on a Dask cluster: a scheduler's address, or local."
+        help="Fit to Parquet files on a Dask cluster: the address of its scheduler, or local."
     ),
 ]
 
 
+# As many arguments as the command has options: typer reads them from the signature.
 def fit(
     data: options.Data,
     target: options.Target = None,
@@ -68,114 +86,203 @@ def fit(
     param: Params = None,
     validation: Validation = None,
     early_stopping: EarlyStopping = False,
+    folds: Folds = 5,
     weights: options.Weights = None,
     ignore: options.Ignore = None,
     categorical: options.Categorical = None,
+    use: options.Use = None,
+    drop_unlabelled: options.DropUnlabelled = False,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    encoding: options.Encoding = None,
+    annotators: Annotators = None,
+    answers: AnswersFile = None,
+    verified: Verified = None,
     dask: Dask = None,
+    stream: Stream = None,
     seed: options.Seed = 0,
     jobs: options.Jobs = 0,
     json: options.Json = False,
     force: options.Force = False,
 ) -> None:
-    """Learn a model from a table and write it to a file."""
-    check_output(output, force, [".sb"])
+    """Fit a model to a table and save it to a file."""
+    check_output(output, force, [".sb"], inputs=[data, validation])
     given = {"early_stopping": early_stopping, "random_state": seed, "n_jobs": jobs or -1}
-    name = booster or (DEFAULT_BOOSTER if dask is None else DEFAULT_SPREAD)
+    name = booster or (DEFAULT_BOOSTER if dask is None else DEFAULT_DISTRIBUTED)
     model = make_booster(name, learner, rounds, param or [], **given)
+    source = TrainingSource(
+        *(data, target, weights, ignore or (), categorical or (), use or ()),
+        drop_unlabelled=drop_unlabelled,
+        text=TextFormat(separator, decimal, encoding),
+    )
+    sources = Sources.of(annotators, answers, verified)
+    need_steadyboost(model, sources)
+    if sources != Sources() and (dask is not None or streams(data, stream)):
+        refuse("--dask", "and --stream cannot be used with annotators or checked rows.")
+    if validation is not None and sources.has_answers:
+        refuse("--validation", "cannot be used with --annotators or --answers.")
+    train: Callable[..., Trained] = partial(train_here, folds, sources=sources)
     if dask is not None:
-        fit_spread(
-            model, dask, data, target, output, weights, ignore, categorical, validation, json
-        )
-        return
-    training = read_training(data, target, ignore, categorical, weights, quiet=json)
-    model.set_params(categorical_features=training.categories)
-    start = time.perf_counter()
-    errors = train(model, data, target, training, validation)
-    took = time.perf_counter() - start
-    save_model(model, output, target)
-    report(model, training.table.found.as_dict(), errors, output, took, json)
+        train = partial(train_distributed, dask)
+    elif streams(data, stream):
+        train = train_streamed
+    trained = train(model, source, validation, json)
+    save_model(model, output, target, trained.summary.get("notations"))
+    report(model, trained, output, json)
 
 
-def fit_spread(
+class Trained(NamedTuple):
+    """A summary of the training rows, errors by name, the time of training, and sentences."""
+
+    summary: dict[str, Any]
+    errors: dict[str, float]
+    seconds: float
+    remarks: list[str]
+
+
+def train_here(
+    folds: int,
     model: Any,
-    address: str,
-    data: Path,
-    target: str | None,
-    output: Path,
-    weights: str | None,
-    ignore: list[str] | None,
-    categorical: list[str] | None,
-    watched: Path | None,
-    json: bool,
-) -> None:
-    """The same on a cluster, to rows that are never all in one place."""
+    source: TrainingSource,
+    validation: Path | None,
+    quiet: bool,
+    sources: Sources = Sources(),  # noqa: B008  (it cannot be changed)
+) -> Trained:
+    """Fit the model in this process, and find its cross-fitted error."""
     from steadyboost.callbacks import Monitor
-    from steadyboost.cli.spread import train_spread
+    from steadyboost.cli.baseline import FEWEST_ROWS, cross_fitted
+    from steadyboost.cli.progress import RoundProgress, progress
 
-    model.set_params(callbacks=[Monitor(), *_progress()])
-    if categorical:
-        model.set_params(categorical_features=categorical)
-    start = time.perf_counter()
-    n_parts, features = train_spread(model, address, data, target, weights, ignore or [], watched)
-    took = time.perf_counter() - start
-    save_model(model, output, target)
-    if not json:
-        typer.echo(f"{data}: {n_parts} partitions, {len(features)} features")
-    last = model.history_[model.n_iter_ - 1]
-    names = {"training": "train_error", "validation": "val_error"}
-    errors = {name: last[key] for name, key in names.items() if key in last}
-    found = {"partitions": n_parts, "features": features}
-    report(model, found, errors, output, took, json)
-
-
-def train(
-    model: Any, data: Path, target: str | None, training: Training, watched: Path | None
-) -> dict[str, float]:
-    """Fit the model, with a progress bar on a terminal; its errors."""
-    from steadyboost.callbacks import Monitor
-
+    annotated = read_annotated(source, sources, quiet=quiet)
+    training = annotated.training
+    model.set_params(categorical_features=training.categories)
     with told_in_one_sentence():
-        held_out = {} if watched is None else _held_out(watched, target, training)
-    model.set_params(callbacks=[*([Monitor()] if held_out else []), *_progress()])
+        held_out = {} if validation is None else _held_out(validation, source, training)
     table, y = training.table, training.y
-    with told_in_one_sentence(f"{data}: "):
-        model.fit(table.X, y, table.weights, **held_out)
-    errors = {"training": 1 - model.score(table.X, y)}
+    with told_in_one_sentence(f"{source.data}: "), progress(type(model).__name__) as tell:
+        start = time.perf_counter()
+        callbacks = [Monitor()] if held_out else []
+        model.set_params(callbacks=[*callbacks, RoundProgress(tell, "fitting")])
+        model.fit(table.X, y, table.weights, **held_out, **annotated.extra)
+        seconds = time.perf_counter() - start
+        # Answers of annotators are no labels, and some rows may have none.
+        found = None
+        if not annotated.extra:
+            found = cross_fitted(model, training, 0 if held_out else folds, tell)
+    errors: dict[str, float] = {}
+    remarks: list[str] = []
+    if found is not None:
+        errors = {"cross_fitted": found.error, "baseline": found.baseline}
+        remarks = found.sentences()
+    elif table.found.rows < FEWEST_ROWS:
+        remarks = [f"note: {table.found.rows} rows are too few to estimate errors or wrong labels"]
     if held_out:
         errors["validation"] = 1 - model.score(held_out["X_val"], held_out["y_val"])
-    return errors
+        remarks.append(f"validation error {errors['validation']:.1%}")
+    return Trained(table.found.as_dict(), errors, seconds, remarks)
 
 
-def _held_out(path: Path, target: str | None, training: Training) -> dict[str, Any]:
+def _held_out(path: Path, source: TrainingSource, training: Training) -> dict[str, Any]:
     import numpy as np
 
     from steadyboost.io import match_classes, read_table
 
     table, classes = training.table, np.unique(training.y)
-    held = read_table(path, target=target, features=table.kinds, n_features=table.found.columns)
-    places = match_classes(path, target or "label", held.labels, classes)
+    held = read_table(
+        path,
+        target=source.target,
+        features=table.kinds,
+        n_features=table.found.columns,
+        notations=table.found.notations,
+        drop_unlabelled=source.drop_unlabelled,
+        **source.text._asdict(),
+    )
+    places = match_classes(path, source.target or "label", held.labels, classes, held.numbers)
     return {"X_val": held.X, "y_val": classes[places]}
 
 
-def _progress() -> list[Any]:
-    from rich.console import Console
+def train_streamed(
+    model: Any, source: TrainingSource, validation: Path | None, quiet: bool
+) -> Trained:
+    """Fit the model to Parquet files that are read in batches."""
+    from steadyboost.cli.progress import RoundProgress, progress
 
-    from steadyboost.callbacks import Progress
+    with progress(type(model).__name__) as tell:
+        model.set_params(callbacks=[RoundProgress(tell, "fitting")])
+        summary, errors, seconds = fit_stream(model, source, validation)
+    if not quiet:
+        rows, columns = summary["rows"], summary["columns"]
+        say(f"{source.data}: {rows:,} rows, {columns} features, read in batches")
+    told = [f"{name} error {error:.1%}" for name, error in errors.items()]
+    return Trained(summary, errors, seconds, told)
 
-    console = Console(stderr=True)
-    return [Progress(console=console)] if console.is_terminal else []
+
+def train_distributed(
+    address: str, model: Any, source: TrainingSource, validation: Path | None, quiet: bool
+) -> Trained:
+    """Fit the model on a Dask cluster, to Parquet files that need not fit into memory."""
+    from steadyboost.callbacks import Monitor
+    from steadyboost.cli.progress import RoundProgress, progress
+
+    if source.categorical:
+        model.set_params(categorical_features=list(source.categorical))
+    start = time.perf_counter()
+    with progress(type(model).__name__) as tell:
+        model.set_params(callbacks=[Monitor(), RoundProgress(tell, "fitting")])
+        n_partitions, features = _fit_collections(address, model, source, validation)
+    seconds = time.perf_counter() - start
+    if not quiet:
+        say(f"{source.data}: {n_partitions} partitions, {len(features)} features")
+    last = model.history_[model.n_iter_ - 1]
+    names = {"training": "train_error", "validation": "val_error"}
+    errors = {name: last[key] for name, key in names.items() if key in last}
+    told = [f"{name} error {error:.1%}" for name, error in errors.items()]
+    summary = {"partitions": n_partitions, "features": features}
+    return Trained(summary, errors, seconds, told)
 
 
-def report(
-    model: Any,
-    found: dict[str, Any],
-    errors: dict[str, float],
-    output: Path,
-    took: float,
-    json: bool,
-) -> None:
-    """What was learnt, how long it took, and where it is."""
+def _fit_collections(
+    address: str, model: Any, source: TrainingSource, validation: Path | None
+) -> tuple[int, list[str]]:
+    """Fit to Dask collections; the number of partitions and the names of the features."""
+    if source.target is None:
+        raise typer.BadParameter("name the column of the labels.", param_hint="'--target'")
+    try:
+        from steadyboost.distributed import connected
+    except ImportError as error:
+        raise Failure("--dask needs Dask: pip install 'steadyboost[dask]'.") from error
+    with told_in_one_sentence(), connected(address):
+        X, y, weights = collections(source)
+        X_val, y_val = None, None
+        if validation is not None:
+            X_val, y_val, _ = collections(source._replace(data=validation, weights=None))
+        model.fit(X, y, weights, X_val=X_val, y_val=y_val)
+    return X.npartitions, list(X.columns)
+
+
+def collections(source: TrainingSource) -> tuple[Any, Any, Any]:
+    """Features, labels and weights of Parquet files, as Dask collections."""
+    from steadyboost.distributed import read_parquet
+
+    assert source.target is not None
+    X, y = read_parquet(source.data, source.target)
+    weights = filter(None, [source.weights])
+    others = [*source.ignore, *weights]
+    unknown = [name for name in others if name not in X.columns]
+    if unknown:
+        names = list(X.columns)[:20]
+        raise ValueError(f"{source.data} has no column {unknown[0]!r}; it has {names}.")
+    return X.drop(columns=others), y, None if source.weights is None else X[source.weights]
+
+
+def report(model: Any, trained: Trained, output: Path, json: bool) -> None:
+    """Print the errors, the time and the file of the model."""
+    from steadyboost.cli.baseline import FEWEST_ROWS
+
     noise = getattr(model, "noise_rate_", None)
+    if noise is not None and len(model.label_scores_) < FEWEST_ROWS:
+        noise = None
+    annotators = getattr(model, "annotators_", None)
     if json:
         print_json(
             {
@@ -183,16 +290,21 @@ def report(
                 "booster": type(model).__name__,
                 "classes": model.classes_.tolist(),
                 "rounds": model.n_iter_,
-                "errors": errors,
+                "errors": trained.errors,
                 "noise_rate": noise,
-                "seconds": round(took, 3),
-                "data": found,
+                **({} if annotators is None else {"annotators": annotators_as_dicts(annotators)}),
+                "seconds": round(trained.seconds, 3),
+                "data": trained.summary,
             }
         )
         return
-    told = [f"{name} error {error:.1%}" for name, error in errors.items()]
-    rounds = f"{model.n_iter_} round{'s' * (model.n_iter_ != 1)} in {took:.1f} s"
-    typer.echo(f"{type(model).__name__}: {', '.join([rounds, *told])}")
+    rounds = f"{model.n_iter_} round{'s' * (model.n_iter_ != 1)} in {trained.seconds:.1f} s"
+    say(f"{type(model).__name__}: {rounds}")
+    for remark in trained.remarks:
+        say(remark)
     if noise is not None:
-        typer.echo(f"estimated share of wrong labels: {noise:.1%}")
-    typer.echo(f"Model: {output}")
+        low, high = model.noise_rate_interval_
+        say(f"estimated share of wrong labels: {noise:.1%} (90 % interval {low:.1%} to {high:.1%})")
+    if annotators is not None:
+        print_annotators(annotators)
+    say(f"Model: {output}")

@@ -1,10 +1,11 @@
-"""The command ``steadyboost reproduce``."""
+"""The commands ``steadyboost reproduce`` and ``steadyboost data``: the papers' experiments."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
@@ -12,41 +13,40 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from steadyboost.cli.options import Html
-from steadyboost.cli.outputs import check_outputs, refuse
-from steadyboost.cli.printing import console
-from steadyboost.cli.shell import INTERRUPTED, Failure
-from steadyboost.ensemble.files import write_whole
+from steadyboost.cli.options import Html, Json, check_outputs, refuse
+from steadyboost.cli.shell import INTERRUPTED, Failure, console, print_json
+from steadyboost.files import write_whole
 
 if TYPE_CHECKING:
     from steadyboost.lab.experiments.plan import Experiment
+    from steadyboost.lab.experiments.report import Report
     from steadyboost.lab.experiments.run import Session
-    from steadyboost.lab.experiments.tables import Report
 
 Names = Annotated[
     list[str] | None,
     typer.Argument(help="Experiments such as 000/table-3, papers such as 000, or all."),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="A small version, in minutes, marked so.")]
+Quick = Annotated[bool, typer.Option("--quick", help="A small version that takes minutes.")]
 Jobs = Annotated[int, typer.Option(min=0, help="Processes; 0 for one per processor.")]
 Docs = Annotated[Path | None, typer.Option(help="Write sections of a Markdown page to this file.")]
-Csv = Annotated[bool, typer.Option("--csv", help="Write the tables as CSV to the output folder.")]
-Json = Annotated[bool, typer.Option("--json", help="Write all as JSON to the output folder.")]
-Output = Annotated[Path, typer.Option(help="Folder for --csv and --json; made if needed.")]
+Csv = Annotated[bool, typer.Option("--csv", help="Write CSV files to the output folder.")]
+JsonFiles = Annotated[bool, typer.Option("--json", help="Write JSON files to the output folder.")]
+Output = Annotated[Path, typer.Option(help="Folder for --csv and --json; created if needed.")]
 CacheFolder = Annotated[
-    Path | None, typer.Option("--cache", help="Folder of results (or $STEADYBOOST_CACHE).")
+    Path | None, typer.Option("--cache", help="Folder of cached results (or $STEADYBOOST_CACHE).")
 ]
 Keep = Annotated[
     Path | None,
-    typer.Option(help="Folder of result files, one per experiment: read first, written last."),
+    typer.Option(help="Folder of result files, one per experiment, read before and written after."),
 ]
-Repeats = Annotated[int | None, typer.Option(min=1, help="Only so many repeats or folds.")]
-Skip = Annotated[list[str] | None, typer.Option(help="Leave out a data set; may be repeated.")]
-Cached = Annotated[bool, typer.Option("--cached", help="Run nothing; show what there is.")]
-Fresh = Annotated[bool, typer.Option("--fresh", help="Run again what was run before.")]
+Repeats = Annotated[int | None, typer.Option(min=1, help="Run only so many repeats or folds.")]
+Skip = Annotated[list[str] | None, typer.Option(help="A data set to leave out; repeat.")]
+Cached = Annotated[bool, typer.Option("--cached", help="Run nothing; show cached results.")]
+Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore cached results.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
+# As many arguments as the command has options: typer reads them from the signature.
 def reproduce(
     names: Names = None,
     quick: Quick = False,
@@ -54,7 +54,7 @@ def reproduce(
     html: Html = None,
     docs: Docs = None,
     csv: Csv = False,
-    json: Json = False,
+    json: JsonFiles = False,
     output: Output = Path(),
     cache: CacheFolder = None,
     keep: Keep = None,
@@ -64,7 +64,7 @@ def reproduce(
     fresh: Fresh = False,
     force: Force = False,
 ) -> None:
-    """Run the tables and figures of the papers again; without a name, list them."""
+    """Reproduce tables and figures of the papers; without a name, list them."""
     if not names:
         show_list()
         return
@@ -81,7 +81,7 @@ def reproduce(
     write_pages(reports, names, options_of(quick, repeats, skip or []), html, docs)
     write_records(reports, output, formats)
     if session.failures:
-        raise Failure(f"{len(session.failures):,} runs failed; the reasons are below the tables.")
+        raise Failure(f"{len(session.failures):,} runs failed; see below the tables.")
 
 
 def show_list() -> None:
@@ -103,7 +103,7 @@ def show_list() -> None:
 
 
 def chosen(names: list[str], quick: bool, repeats: int | None) -> list[Experiment]:
-    """The experiments that are meant, cut down as asked."""
+    """The experiments of some names, reduced by --quick and --repeats."""
     from steadyboost.lab.experiments.plan import quick_version, with_repeats
     from steadyboost.lab.experiments.reading import find
 
@@ -121,23 +121,24 @@ def chosen(names: list[str], quick: bool, repeats: int | None) -> list[Experimen
 def start(
     experiments: list[Experiment], cache: Path | None, skipped: tuple[str, ...], fresh: bool
 ) -> Session:
-    from steadyboost.lab.experiments.cache import Cache, default_folder
+    from steadyboost.lab.experiments.cells import Cache, default_folder
     from steadyboost.lab.experiments.run import Session
 
     known = {name for e in experiments for data in e.data for name in (data.id, data.set)}
     for name in skipped:
         if name not in known:
-            refuse("--skip", f"no data set {name!r} is used; used are {', '.join(sorted(known))}.")
+            used = ", ".join(sorted(known))
+            refuse("--skip", f"no experiment uses the data set {name!r}; choose from {used}.")
     return Session(experiments, Cache(cache or default_folder()), skipped, fresh)
 
 
 @contextmanager
 def kept(session: Session, folder: Path | None) -> Iterator[None]:
-    """Begin with the results in the folder, and add to them, also after an interrupt."""
+    """Start from the results in the folder, and update them, also after an interrupt."""
     if folder is None:
         yield
         return
-    from steadyboost.lab.experiments.archive import Archive
+    from steadyboost.lab.experiments.cells import Archive
 
     archive = Archive(folder)
     for experiment in session.experiments:
@@ -150,7 +151,7 @@ def kept(session: Session, folder: Path | None) -> Iterator[None]:
 
 
 def run(session: Session, jobs: int) -> None:
-    """Run what is waiting; an interrupt says how to go on."""
+    """Run the cells that have no result; an interrupt tells how to resume."""
     from rich.console import Console
 
     errors = Console(stderr=True, markup=False)
@@ -158,13 +159,13 @@ def run(session: Session, jobs: int) -> None:
         session.run(jobs, errors)
     except KeyboardInterrupt:
         left = len(session.waiting())
-        errors.print(f"Interrupted: {left} cells are left; the same command goes on from here.")
+        errors.print(f"Interrupted: {left} cells are left; the same command resumes here.")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def show(reports: list[Report]) -> None:
     """Tables and verdicts, in the terminal."""
-    from steadyboost.lab.experiments.tables import terminal_lines, terminal_table, title
+    from steadyboost.lab.experiments.report import terminal_lines, terminal_table, title
 
     page = console()
     for report in reports:
@@ -176,7 +177,7 @@ def show(reports: list[Report]) -> None:
 
 
 def options_of(quick: bool, repeats: int | None, skip: list[str]) -> str:
-    """The options that change what is run."""
+    """The options that change which cells are run."""
     options = ["--quick"] * quick + [f"--repeats {repeats}"] * bool(repeats)
     options += [f"--skip {name}" for name in skip]
     return "".join(f" {option}" for option in options)
@@ -189,13 +190,13 @@ def write_pages(
 
     made = f"Version {__version__}, {datetime.now(UTC):%Y-%m-%d}."
     if html:
-        from steadyboost.lab.experiments.report import html_page
+        from steadyboost.lab.reports.experiments import experiments_page
 
         command = f"steadyboost reproduce {' '.join(names)}{options}"
-        write_whole(html, html_page(reports, f"{command} · {made}"))
+        write_whole(html, experiments_page(reports, f"{command} · {made}"))
         typer.echo(f"Page: {html}")
     if docs:
-        from steadyboost.lab.experiments.docs import markdown_page
+        from steadyboost.lab.experiments.report import markdown_page
 
         before = docs.read_text(encoding="utf-8") if docs.exists() else ""
         write_whole(docs, markdown_page(reports, options, made, before))
@@ -204,7 +205,7 @@ def write_pages(
 
 def write_records(reports: list[Report], output: Path, formats: list[str]) -> None:
     """A file per experiment and format."""
-    from steadyboost.lab.experiments.records import as_csv, as_json
+    from steadyboost.lab.experiments.report import as_csv, as_json
 
     contents = {"csv": as_csv, "json": as_json}
     if formats:
@@ -223,10 +224,46 @@ def record_file(folder: Path, experiment: Experiment, suffix: str) -> Path:
 def check_records(
     experiments: list[Experiment], output: Path, formats: list[str], force: bool
 ) -> None:
-    """Refuse before the work is done, not after."""
+    """Refuse to replace files before the work is done, not after."""
     if formats and output.exists() and not output.is_dir():
         refuse("--output", f"{output} is not a folder.")
     for experiment, suffix in product(experiments, formats):
         file = record_file(output, experiment, suffix)
         if file.exists() and not force:
             refuse("--output", f"{file} exists; pass --force to replace it.")
+
+
+TITLES = ("data set", "rows x columns, classes", "papers", "source", "how to get it")
+
+
+def data(json: Json = False) -> None:
+    """List the data sets: their sizes, their sources, and how to get those that are missing."""
+    from rich.table import Table
+
+    from steadyboost.lab.datasets import available
+
+    records, papers = available(), papers_by_set()
+    if json:
+        sets = [{**asdict(record), "papers": papers.get(record.name, [])} for record in records]
+        print_json({"data": sets})
+        return
+    made = Table()
+    for title in TITLES:
+        made.add_column(title, overflow="fold")
+    for record in records:
+        size = f"{record.rows:,} x {record.columns}, {record.classes}"
+        used = " ".join(papers.get(record.name, []))
+        made.add_row(record.name, size, used, record.source or "not available", record.remedy)
+    console().print(made)
+
+
+def papers_by_set() -> dict[str, list[str]]:
+    """The papers that use each data set."""
+    from steadyboost.lab.experiments.reading import papers
+
+    users: dict[str, set[str]] = {}
+    for paper in papers():
+        for experiment in paper.experiments:
+            for choice in experiment.data:
+                users.setdefault(choice.set, set()).add(paper.id)
+    return {name: sorted(used) for name, used in users.items()}

@@ -1,26 +1,35 @@
-"""The program that the commands hang on, and how it ends."""
+"""The program that the commands belong to: its errors, exit codes and output."""
+
+from __future__ import annotations
 
 import errno
+import json
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
 
+from steadyboost.files import printable
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
-# Of click where typer builds on it, of typer itself where typer brings its own copy.
+# The class is click's, or typer's own in versions that include a copy of click.
 UsageError: Any = typer.BadParameter.__bases__[0]
 
 
 class Failure(Exception):
-    """A command cannot go on for a reason that lies in the data or the files."""
+    """A command cannot continue because of its data or files."""
 
 
 class OneSentence(TyperGroup):
-    """Says what is wrong in one sentence on the standard error, not in a box below the usage."""
+    """Prints an error as one sentence on standard error, without usage and box."""
 
     def main(self, *args: Any, **options: Any) -> Any:
         standalone = options.get("standalone_mode", True)
@@ -32,7 +41,7 @@ class OneSentence(TyperGroup):
         except Failure as error:
             fail(str(error), FAILURE)
         except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever read the output has seen enough
+            if error.errno == errno.EPIPE:  # the reader of a pipe, such as head, has ended
                 sys.exit(FAILURE)
             fail(f"{error.filename}: {error.strerror}." if error.filename else str(error), FAILURE)
         if standalone:
@@ -40,7 +49,7 @@ class OneSentence(TyperGroup):
         return result
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Who names no command is told which there are."""
+        """Without a command, show the help."""
         return super().parse_args(ctx, args or ["--help"])
 
     def invoke(self, ctx: Any) -> Any:
@@ -52,13 +61,13 @@ class OneSentence(TyperGroup):
 
 def fail(message: str, code: int) -> NoReturn:
     """End the program."""
-    print(f"steadyboost: {message}", file=sys.stderr)
+    print(f"steadyboost: {printable(message)}", file=sys.stderr)
     sys.exit(code)
 
 
 @contextmanager
 def told_in_one_sentence(prefix: str = "") -> Iterator[None]:
-    """Turn what the library says of bad values into the end of the program."""
+    """Turn a ``ValueError`` of the library into a failure of the command."""
     try:
         yield
     except ValueError as error:
@@ -69,8 +78,9 @@ app = typer.Typer(cls=OneSentence, pretty_exceptions_enable=False)
 
 
 def warn(message: Warning | str, *where: Any, **more: Any) -> None:
-    """A warning in one line, without the place in the code that it comes from."""
-    print("steadyboost: warning: " + " ".join(str(message).split()), file=sys.stderr)
+    """Print a warning in one line, without the line of code that it comes from."""
+    text = printable(" ".join(str(message).split()))
+    print(f"steadyboost: warning: {text}", file=sys.stderr)
 
 
 def main() -> None:
@@ -95,3 +105,56 @@ def top(
     ] = False,
 ) -> None:
     """Boosting that stays steady when labels are wrong."""
+
+
+WIDTH = 140  # of output that is not a terminal, so that lines do not wrap at 80
+
+
+def console() -> Console:
+    """Standard output; neither brackets nor control characters in names are interpreted."""
+    from rich.console import Console
+
+    class Page(Console):
+        """Shows text that others have written as it is."""
+
+        def print(self, *objects: Any, **settings: Any) -> None:
+            shown = (printable(one) if isinstance(one, str) else one for one in objects)
+            super().print(*shown, **settings)
+
+    terminal = Page(highlight=False, markup=False)
+    return terminal if terminal.is_terminal else Page(width=WIDTH, highlight=False, markup=False)
+
+
+def say(text: str, *, err: bool = False) -> None:
+    """Print a line that may have names and labels in it."""
+    typer.echo(printable(text), err=err)
+
+
+def print_json(document: dict[str, Any]) -> None:
+    """Print one JSON object on standard output."""
+    print(json.dumps(document, indent=2, default=_plain))
+
+
+def print_files(files: dict[str, str]) -> None:
+    """Print the paths of output files, one line each."""
+    for name, path in files.items():
+        say(f"{name.capitalize()}: {path}")
+
+
+def grid(titles: Iterable[str], rows: Iterable[Iterable[Any]], **options: Any) -> Table:
+    """A table: the first column and those without a title are text, others are numbers."""
+    from rich.table import Table
+
+    made = Table(**options)
+    for place, title in enumerate(titles):
+        made.add_column(
+            printable(title), justify="right" if place and title else "left", overflow="fold"
+        )
+    for row in rows:
+        made.add_row(*(printable(str(cell)) for cell in row))
+    return made
+
+
+def _plain(value: Any) -> Any:
+    """JSON equivalents of numpy scalars and estimators."""
+    return value.item() if hasattr(value, "item") else str(value)

@@ -6,19 +6,16 @@ Names load on first use; those that need another library say which extra has it.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from steadyboost.exports.extras import explained
-
 if TYPE_CHECKING:
-    from steadyboost.exports.graphviz import export_graphviz
     from steadyboost.exports.onnx import onnx_inputs, to_onnx
     from steadyboost.exports.shap import shap_explainer
-    from steadyboost.exports.splits import encode
-    from steadyboost.exports.text import export_text
+    from steadyboost.exports.text import export_graphviz, export_text
     from steadyboost.exports.treelite import to_treelite
+    from steadyboost.exports.trees import encode
 
 _HOME = {
-    "encode": "splits",
-    "export_graphviz": "graphviz",
+    "encode": "trees",
+    "export_graphviz": "text",
     "export_text": "text",
     "onnx_inputs": "onnx",
     "shap_explainer": "shap",
@@ -37,13 +34,25 @@ __all__ = [
 ]
 
 
+_EXTRAS = {"onnx": "onnx", "skl2onnx": "onnx", "shap": "shap", "treelite": "treelite"}
+
+
+def missing_extra(error: ModuleNotFoundError, what: str) -> ImportError:
+    """An error that names the extra to install; the same error where no extra has the library."""
+    library = (error.name or "").partition(".")[0]
+    if library not in _EXTRAS:
+        return error
+    remedy = f"install it by: pip install 'steadyboost[{_EXTRAS[library]}]'"
+    return ImportError(f"{what} needs the library {library}; {remedy}", name=library)
+
+
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'steadyboost.exports' has no attribute {name!r}")
     try:
         return getattr(import_module(f"steadyboost.exports.{_HOME[name]}"), name)
     except ModuleNotFoundError as error:
-        raise explained(error, name) from error
+        raise missing_extra(error, name) from error
 
 
 def __dir__() -> list[str]:

@@ -1,129 +1,129 @@
-"""A user's table inside an ONNX graph: numbers in a matrix, sets of categories as yes or no."""
-
-from dataclasses import dataclass, field
-from typing import Any
+"""SteadyBoost's members without trees in ONNX: columns from bins, products, and a kernel."""
 
 import numpy as np
-from onnx import TensorProto, ValueInfoProto, helper
 
-from steadyboost.ensemble.prediction import FittedBooster
-from steadyboost.exports.members import Member
-from steadyboost.exports.names import feature_names
-from steadyboost.exports.onnx_graph import Graph
-from steadyboost.exports.splits import FeatureBins, Runs
-from steadyboost.trees.growth.tree import GrownTree
-
-NUMBERS = {"float64": TensorProto.DOUBLE, "float32": TensorProto.FLOAT}
-MATRIX = "X"
+from steadyboost.boosters.steadyboost import SteadyBoostClassifier
+from steadyboost.boosters.steadyboost.design import Design
+from steadyboost.boosters.steadyboost.kernel_member import KernelMember
+from steadyboost.boosters.steadyboost.linear_member import LinearMember
+from steadyboost.exports.onnx_graph import Forest, Graph, GraphColumns
+from steadyboost.exports.trees import ThresholdTree
 
 
-def is_text(kept: list[Any] | None) -> bool:
-    return any(isinstance(value, str) for value in kept or ())
+def write_initial_scores(model: SteadyBoostClassifier, graph: Graph, table: GraphColumns) -> str:
+    """Scores before the first round, (n, columns): zeros for members that are made of trees."""
+    design = model._design
+    assert design is not None
+    columns = DesignColumns.write(design, graph, table)
+    parts = []
+    for place in model._members.places:
+        member = place.member
+        if isinstance(member, LinearMember) and member.coef.size:
+            parts.append(_scores(member, graph, columns))
+        else:
+            zeros = np.zeros((1, member.n_columns))
+            parts.append(graph.add("Mul", columns.zero, graph.constant(zeros)))
+    return graph.add("Concat", *parts, axis=1)
 
 
-def as_columns(model: Any, columns: bool | None) -> bool:
-    """Whether the model gets one input per column: where a column is text, it has to."""
-    text = [f for f, kept in enumerate(model._encoder.categories) if is_text(kept)]
-    if columns is False and text:
-        names = [feature_names(model)[f] for f in text[:5]]
-        raise ValueError(
-            f"columns=False asks for one matrix of numbers, but columns {names} are text; pass "
-            "columns=True or None."
-        )
-    return bool(text) if columns is None else columns
+def _scores(member: LinearMember, graph: Graph, columns: "DesignColumns") -> str:
+    """What a regression says of rows."""
+    rows = columns.matrix
+    if isinstance(member, KernelMember):
+        landmarks = member.landmarks[:, columns.order]
+        squares = graph.add("ReduceSum", graph.add("Mul", rows, rows), graph.constant([1]))
+        crossed = graph.add("MatMul", rows, graph.constant(-2 * landmarks.T))
+        own = graph.constant((landmarks * landmarks).sum(axis=1)[None, :])
+        distance = graph.add("Max", graph.add("Sum", squares, crossed, own), graph.constant(0.0))
+        rows = graph.add("Exp", graph.add("Mul", distance, graph.constant(-member.precision)))
+        coef = member.coef
+    else:
+        coef = member.coef[columns.order]
+    product = graph.add("MatMul", rows, graph.constant(coef))
+    return graph.add("Add", product, graph.constant(member.intercept[None, :]))
 
 
-@dataclass
-class GraphColumns:
-    """Where the columns of the table are in the graph, and the sets of categories that are asked.
+class DesignColumns:
+    """The columns of the design in the graph.
 
-    ``matrix`` is (n, width), ``place[f]`` where numeric column f is in it, and ``raw[f]`` names
-    the (n, 1) values of a categorical column.
+    Parameters
+    ----------
+    matrix : str
+        Names the node (n, columns) whose j-th column is number ``order[j]`` of the design.
+    zero : str
+        Names a node (n, 1) of zeros.
     """
 
-    bins: FeatureBins
-    matrix: str | None
-    place: dict[int, int]
-    raw: dict[int, str]
-    sets: dict[int, dict[bytes, int]] = field(default_factory=dict)
-    start: dict[int, int] = field(default_factory=dict)
+    def __init__(self, matrix: str, order: np.ndarray, zero: str):
+        self.matrix, self.order, self.zero = matrix, order, zero
 
-    def collect(self, trees: list[Member]) -> None:
-        """Number the sets of categories that the trees ask for, after all numeric columns."""
-        for tree in (member.tree for member in trees):
-            for node in np.flatnonzero(~tree.is_leaf).tolist():
-                if int(tree.feature[node]) in self.raw:
-                    known = self.sets.setdefault(int(tree.feature[node]), {})
-                    known.setdefault(self.bins.codes_left(tree, node).tobytes(), len(known))
-        at = len(self.place)
-        for feature, known in self.sets.items():
-            self.start[feature] = at
-            at += len(known)
-
-    def runs(self, tree: GrownTree, node: int) -> Runs:
-        feature = int(tree.feature[node])
-        if feature not in self.raw:
-            return self.bins.runs(tree, node)._replace(column=self.place[feature])
-        own = self.sets[feature][self.bins.codes_left(tree, node).tobytes()]
-        return Runs(self.start[feature] + own, [0.5], [False, True], False, [1.0, 1.0])
-
-    def rows(self, graph: Graph) -> str:
-        """The matrix that the trees see: numbers, then 1 for each set that has the category."""
-        parts = [] if self.matrix is None else [self.matrix]
-        parts += [self._members(graph, f, list(known)) for f, known in self.sets.items()]
-        if not parts:  # no tree looks at anything
-            feature = next(iter(self.raw))
-            nothing = np.zeros(len(self.bins.categories[feature] or ()) + 1, dtype=bool)
-            parts = [self._members(graph, feature, [nothing.tobytes()])]
-        return parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=1)
-
-    def _members(self, graph: Graph, feature: int, sets: list[bytes]) -> str:
-        """(n, sets): whether the category is in each; one that is not known counts as a gap."""
-        table = np.array([np.frombuffer(one, dtype=bool) for one in sets], dtype=np.float64).T
-        known, gap = table[:-1], table[-1:]
-        values = np.array([self.bins.categories[feature] or [np.nan]])
-        found = graph.double(graph.add("Equal", self.raw[feature], graph.constant(values)))
-        shift = known - gap if len(known) else np.zeros((1, len(sets)))
-        return graph.add("Add", graph.product(found, shift), graph.constant(gap))
+    @classmethod
+    def write(cls, design: Design, graph: Graph, table: GraphColumns) -> "DesignColumns":
+        """Numeric features first, then categories."""
+        starts = np.cumsum(design.widths) - design.widths
+        parts, order = [], []
+        if not design.categorical.all():
+            matrix, columns = _numbers(design, table, graph)
+            parts.append(matrix)
+            order.append(columns)
+        for f in np.flatnonzero(design.categorical).tolist():
+            parts.append(_categories(design, table, graph, f))
+            order.append(starts[f] + np.arange(design.widths[f]))
+        matrix = parts[0] if len(parts) == 1 else graph.add("Concat", *parts, axis=1)
+        first = graph.add("Gather", matrix, graph.constant([0]), axis=1)
+        return cls(matrix, np.concatenate(order), graph.double(graph.add("IsNaN", first)))
 
 
-def table_of(model: Any, graph: Graph, matrix: str) -> GraphColumns:
-    """The table where it comes as one matrix of numbers, already in double precision."""
-    categorical = np.flatnonzero(model._encoder.is_categorical).tolist()
-    raw = {f: graph.add("Gather", matrix, graph.constant([f]), axis=1) for f in categorical}
-    place = {f: f for f in range(model.n_features_in_)}
-    return GraphColumns(FeatureBins.of(model), matrix, place, raw)
+def _numbers(design: Design, table: GraphColumns, graph: Graph) -> tuple[str, np.ndarray]:
+    """Columns of numeric features, and their numbers in the design.
+
+    A tree of thresholds per column finds the bin of a row; missing values come afterwards.
+    """
+    assert table.matrix is not None
+    starts = np.cumsum(design.widths) - design.widths
+    numeric = np.flatnonzero(~design.categorical).tolist()
+    tables = {f: design.table(f) for f in numeric}
+    numbers = [starts[f] + np.arange(design.widths[f]) for f in numeric]
+    forest, first = Forest(sum(map(len, numbers))), 0
+    for place, feature in enumerate(numeric):
+        tree = search_tree(place, table.bins.cuts[feature])
+        for column in tables[feature].T:
+            forest.add(tree, np.full(len(column) - 1, first), column[:-1])
+            first += 1
+    places = graph.constant([table.place[f] for f in numeric])
+    own = graph.add("Gather", table.matrix, places, axis=1)
+    sources = np.repeat(np.arange(len(numeric)), [len(each) for each in numbers])
+    gaps = graph.add("Gather", graph.add("IsNaN", own), graph.constant(sources), axis=1)
+    missing = np.concatenate([tables[f][-1] for f in numeric])[None, :]
+    values = graph.add("Where", gaps, graph.constant(missing), forest.write(graph, own))
+    return values, np.concatenate(numbers)
 
 
-def declare_matrix(
-    model: Any, graph: Graph, dtype: str
-) -> tuple[GraphColumns, list[ValueInfoProto]]:
-    shape = [None, model.n_features_in_]
-    inputs = [helper.make_tensor_value_info(MATRIX, NUMBERS[dtype], shape)]
-    matrix = MATRIX if dtype == "float64" else graph.double(MATRIX)
-    return table_of(model, graph, matrix), inputs
+def search_tree(column: int, cuts: np.ndarray) -> ThresholdTree:
+    """The balanced tree whose leaf of a value comes from the value's bin."""
+    nodes: list[tuple[float, int, int, int]] = []  # threshold, left, right, bin
+
+    def grow(first: int, last: int) -> int:
+        number = len(nodes)
+        nodes.append((0.0, -1, -1, first))
+        if first < last:
+            middle = (first + last) // 2
+            left, right = grow(first, middle), grow(middle + 1, last)
+            nodes[number] = (float(cuts[middle]), left, right, -1)
+        return number
+
+    grow(0, len(cuts))
+    threshold, left, right, bin_ = (np.array(each) for each in zip(*nodes, strict=True))
+    n = len(nodes)
+    missing = np.zeros(n, dtype=bool)
+    return ThresholdTree(np.full(n, column), threshold, left, right, missing, bin_, np.ones(n))
 
 
-def declare_columns(
-    model: Any, graph: Graph, dtype: str
-) -> tuple[GraphColumns, list[ValueInfoProto]]:
-    """The table where each column is an input of its own, (n, 1)."""
-    categories, names = model._encoder.categories, feature_names(model)
-    kinds = [TensorProto.STRING if is_text(kept) else NUMBERS[dtype] for kept in categories]
-    columns = list(zip(names, kinds, strict=True))
-    inputs = [helper.make_tensor_value_info(name, kind, [None, 1]) for name, kind in columns]
-    cast = [
-        name if kind in (TensorProto.STRING, TensorProto.DOUBLE) else graph.double(name)
-        for name, kind in columns
-    ]
-    numeric = [f for f, kept in enumerate(categories) if kept is None]
-    matrix = graph.add("Concat", *[cast[f] for f in numeric], axis=1) if numeric else None
-    place = {f: at for at, f in enumerate(numeric)}
-    raw = {f: cast[f] for f, kept in enumerate(categories) if kept is not None}
-    return GraphColumns(FeatureBins.of(model), matrix, place, raw), inputs
-
-
-def declare(
-    model: FittedBooster, graph: Graph, columns: bool, dtype: str
-) -> tuple[GraphColumns, list[ValueInfoProto]]:
-    return (declare_columns if columns else declare_matrix)(model, graph, dtype)
+def _categories(design: Design, table: GraphColumns, graph: Graph, feature: int) -> str:
+    """Zeros and ones for a category; where it is missing or unknown, zeros, or the last column."""
+    values = np.array([table.bins.categories[feature] or [np.nan]])
+    found = graph.double(graph.add("Equal", table.raw[feature], graph.constant(values)))
+    bins = np.searchsorted(table.bins.cuts[feature], np.arange(values.shape[1]))
+    rows = design.table(feature)
+    gap = rows[-1:]
+    return graph.add("Add", graph.product(found, rows[bins] - gap), graph.constant(gap))

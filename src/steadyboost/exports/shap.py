@@ -1,14 +1,20 @@
-"""SHAP: what each feature adds to the scores of a row (Lundberg et al. 2020)."""
+"""SHAP values: the contribution of each feature to the scores of a row."""
 
 from typing import Any
 
 import numpy as np
 import shap
 
-from steadyboost.exports.links import decision_matrix
-from steadyboost.exports.members import Member, members, need_additive
-from steadyboost.exports.names import feature_names
-from steadyboost.exports.splits import FeatureBins, encode, threshold_tree
+from steadyboost.exports.trees import (
+    FeatureBins,
+    ModelTree,
+    check_additive,
+    column_names,
+    decision_matrix,
+    encode,
+    model_trees,
+    threshold_tree,
+)
 
 
 def shap_explainer(model: Any, data: Any = None) -> shap.TreeExplainer:
@@ -21,17 +27,16 @@ def shap_explainer(model: Any, data: Any = None) -> shap.TreeExplainer:
     ----------
     model : booster
         A fitted booster that adds up trees: all but MartiBoost, SteadyBoost and WeightBoost, with
-        our trees, stumps, tests or rules.
+        trees, stumps, tests or rules of this package.
     data : array-like or data frame of shape (n_samples, n_features), default=None
-        Background rows against which a row is explained. Without them the features of a tree that
-        are not known follow the weights of the tree's own round, so that expected values are those
-        of reweighted rows.
+        Background rows (interventional SHAP values). Without them, features are marginalised by
+        the weights of the tree's own round, so that expected values are those of reweighted rows.
 
     Returns
     -------
     explainer : shap.TreeExplainer
-        It takes rows as :func:`~steadyboost.exports.encode` gives them, which is as they are where
-        all columns are numbers.
+        It takes rows as :func:`~steadyboost.exports.encode` returns them; rows of numbers need no
+        encoding.
 
     References
     ----------
@@ -51,10 +56,10 @@ def shap_explainer(model: Any, data: Any = None) -> shap.TreeExplainer:
     >>> bool(np.allclose(total, model.decision_function(X)))
     True
     """
-    need_additive(model, "SHAP")
+    check_additive(model, "SHAP")
     bins, matrix = FeatureBins.of(model), decision_matrix(model)
     forest = {
-        "trees": [_tree(member, bins, matrix) for member in members(model)],
+        "trees": [_tree(model_tree, bins, matrix) for model_tree in model_trees(model)],
         "base_offset": 0.0,
         "tree_output": "raw_value",
         "objective": None,
@@ -62,14 +67,14 @@ def shap_explainer(model: Any, data: Any = None) -> shap.TreeExplainer:
         "internal_dtype": np.float64,
     }
     background = None if data is None else encode(model, data)
-    return shap.TreeExplainer(forest, background, feature_names=feature_names(model))
+    return shap.TreeExplainer(forest, background, feature_names=column_names(model))
 
 
-def _tree(member: Member, bins: FeatureBins, matrix: np.ndarray) -> dict[str, np.ndarray]:
-    """One tree in the explainer's own form; sets of categories are chains of comparisons."""
-    tree = threshold_tree(member.tree, bins.runs)
+def _tree(model_tree: ModelTree, bins: FeatureBins, matrix: np.ndarray) -> dict[str, np.ndarray]:
+    """One tree as a dictionary of the explainer; sets of categories become comparisons."""
+    tree = threshold_tree(model_tree.tree, bins.runs)
     values = np.zeros((len(tree.column), matrix.shape[1]))
-    values[tree.is_leaf] = member.values[tree.origin[tree.is_leaf]] @ matrix
+    values[tree.is_leaf] = model_tree.values[tree.origin[tree.is_leaf]] @ matrix
     return {
         "children_left": tree.left,
         "children_right": tree.right,

@@ -1,4 +1,4 @@
-"""Treelite: a booster as a model that treelite, TL2cgen and FIL run."""
+"""Treelite: a booster as a model for treelite, TL2cgen and FIL."""
 
 from typing import Any
 
@@ -6,9 +6,15 @@ import numpy as np
 import treelite
 from treelite.model_builder import Metadata, ModelBuilder, PostProcessorFunc, TreeAnnotation
 
-from steadyboost.exports.links import decision_matrix, link_of
-from steadyboost.exports.members import Member, members, need_additive
-from steadyboost.exports.splits import FeatureBins, threshold_tree
+from steadyboost.exports.trees import (
+    FeatureBins,
+    ModelTree,
+    check_additive,
+    decision_matrix,
+    link_of,
+    model_trees,
+    threshold_tree,
+)
 
 
 def to_treelite(model: Any, output: str = "scores") -> treelite.Model:
@@ -18,7 +24,7 @@ def to_treelite(model: Any, output: str = "scores") -> treelite.Model:
     ----------
     model : booster
         A fitted booster that adds up trees: all but MartiBoost, SteadyBoost and WeightBoost, with
-        our trees, stumps, tests or rules.
+        trees, stumps, tests or rules of this package.
     output : {"scores", "probabilities"}, default="scores"
         What it predicts: the decision function, or probabilities, for boosters whose probabilities
         are a softmax of the scores: not for equal votes, nor for one class against all others.
@@ -46,14 +52,14 @@ def to_treelite(model: Any, output: str = "scores") -> treelite.Model:
     >>> bool(np.allclose(scores, model.decision_function(X)))
     True
     """
-    need_additive(model, "treelite")
+    check_additive(model, "treelite")
     matrix = _matrix(model, output)
-    trees, width = members(model), matrix.shape[1]
+    trees, width = model_trees(model), matrix.shape[1]
     builder = ModelBuilder(
         threshold_type="float64",
         leaf_output_type="float64",
         metadata=Metadata(
-            num_feature=model.n_features_in_,
+            num_feature=model._encoder.n_columns,
             task_type="kMultiClf" if width > 1 else "kBinaryClf",
             average_tree_output=False,
             num_target=1,
@@ -68,23 +74,29 @@ def to_treelite(model: Any, output: str = "scores") -> treelite.Model:
         postprocessor=PostProcessorFunc(name=_last_step(output, width)),
         base_scores=[0.0] * width,
     )
-    for member in trees:
-        _add(builder, member, FeatureBins.of(model), matrix)
+    for model_tree in trees:
+        _add(builder, model_tree, FeatureBins.of(model), matrix)
     return builder.commit()
 
 
 def _matrix(model: Any, output: str) -> np.ndarray:
-    """What leaves are multiplied by, so that sums are scores, or what a softmax is taken of."""
+    """The matrix for leaf values: their sums are the decision function, or softmax inputs."""
     if output not in ("scores", "probabilities"):
         raise ValueError(f"output={output!r} is not known; pass 'scores' or 'probabilities'.")
     scores = decision_matrix(model)
     if output == "scores":
         return scores
     link = link_of(model)
+    if model.decision_costs is not None:
+        raise ValueError(
+            f"output='probabilities': {type(model).__name__} was fitted with a cost_matrix, and "
+            "its probabilities are not those of the weighted rows that its trees saw; pass "
+            "output='scores', or use to_onnx."
+        )
     if link.kind != "softmax":
         raise ValueError(
-            f"output='probabilities': those of {type(model).__name__} here are no softmax of its "
-            "scores, and treelite knows no other way to them; pass output='scores', or use to_onnx."
+            f"output='probabilities': those of {type(model).__name__} are not a softmax of its "
+            "scores, which treelite requires; pass output='scores', or use to_onnx."
         )
     return link.matrix
 
@@ -95,14 +107,16 @@ def _last_step(output: str, width: int) -> str:
     return "identity_multiclass" if width > 1 else "identity"
 
 
-def _add(builder: ModelBuilder, member: Member, bins: FeatureBins, matrix: np.ndarray) -> None:
-    """One tree; sets of categories are chains of comparisons of codes."""
-    tree = threshold_tree(member.tree, bins.runs)
+def _add(
+    builder: ModelBuilder, model_tree: ModelTree, bins: FeatureBins, matrix: np.ndarray
+) -> None:
+    """Add one tree; sets of categories become chains of comparisons of codes."""
+    tree = threshold_tree(model_tree.tree, bins.runs)
     builder.start_tree()
     for node in range(len(tree.left)):
         builder.start_node(node)
         if tree.left[node] < 0:
-            leaf = (member.values[tree.origin[node]] @ matrix).tolist()
+            leaf = (model_tree.values[tree.origin[node]] @ matrix).tolist()
             builder.leaf(leaf if len(leaf) > 1 else leaf[0])
         else:
             builder.numerical_test(

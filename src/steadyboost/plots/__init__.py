@@ -1,35 +1,39 @@
-"""Pictures of boosters, their data and what was measured, in one style that is fit for print.
+"""Displays of boosters, their data and their errors, in one style.
 
-Each is a display as in scikit-learn: made by ``from_estimator``, or from what it shows, drawn by
-``plot(ax=None)``, with the axes and the figure in ``ax_`` and ``figure_``. They need matplotlib;
-the charts in ``svg`` need nothing.
+A display is used as in scikit-learn: created by ``from_estimator`` or from data, drawn by
+``plot(ax=None)``, with the axes and the figure in ``ax_`` and ``figure_``. Displays need
+matplotlib. Pages and the demo, which must work without it, use the SVG writer in ``svg``.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from steadyboost.plots.calibration import CalibrationDisplay
-    from steadyboost.plots.curves import LearningCurveDisplay
+    from steadyboost.plots.curves import LearningCurveDisplay, NoiseCurveDisplay
+    from steadyboost.plots.evaluation import (
+        CalibrationDisplay,
+        ConfusionMatrixDisplay,
+        TransitionMatrixDisplay,
+    )
     from steadyboost.plots.importance import ImportanceDisplay
-    from steadyboost.plots.margins import MarginDistributionDisplay
-    from steadyboost.plots.matrices import ConfusionMatrixDisplay, TransitionMatrixDisplay
-    from steadyboost.plots.noise import NoiseCurveDisplay
     from steadyboost.plots.regions import DecisionRegionsDisplay
-    from steadyboost.plots.suspects import SuspectsDisplay
-    from steadyboost.plots.weights import WeightHistoryDisplay
+    from steadyboost.plots.rows import (
+        MarginDistributionDisplay,
+        SuspectsDisplay,
+        WeightHistoryDisplay,
+    )
 
 _HOME = {
-    "CalibrationDisplay": "calibration",
-    "ConfusionMatrixDisplay": "matrices",
+    "CalibrationDisplay": "evaluation",
+    "ConfusionMatrixDisplay": "evaluation",
     "DecisionRegionsDisplay": "regions",
     "ImportanceDisplay": "importance",
     "LearningCurveDisplay": "curves",
-    "MarginDistributionDisplay": "margins",
-    "NoiseCurveDisplay": "noise",
-    "SuspectsDisplay": "suspects",
-    "TransitionMatrixDisplay": "matrices",
-    "WeightHistoryDisplay": "weights",
+    "MarginDistributionDisplay": "rows",
+    "NoiseCurveDisplay": "curves",
+    "SuspectsDisplay": "rows",
+    "TransitionMatrixDisplay": "evaluation",
+    "WeightHistoryDisplay": "rows",
 }
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""Which features the trees use."""
+"""Feature importances."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from steadyboost.exports.names import feature_names
+from steadyboost.exports.trees import feature_names
 from steadyboost.plots.style import RIGHT, Display, light_grid, percent_axis
 
 
 class ImportanceDisplay(Display):
-    """Shares of the features in the decrease of impurity, largest first.
+    """Impurity-based feature importances in decreasing order.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ class ImportanceDisplay(Display):
     names : sequence of str
         Names of the features.
     n_features : int, default=15
-        Show so many at the most; the others are summed up in one line.
+        Maximum number of features; the others are summed up in one line.
 
     Examples
     --------

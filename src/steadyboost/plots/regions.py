@@ -1,4 +1,4 @@
-"""What a model says of every point of a plane."""
+"""Decision regions of a model of two features."""
 
 from typing import Any
 
@@ -7,14 +7,15 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 
-from steadyboost.exports.names import feature_names
-from steadyboost.plots.style import COLORS, INK, MARKERS, Display
+from steadyboost.exports.trees import feature_names
+from steadyboost.pages.svg import COLORS, INK
+from steadyboost.plots.style import MARKERS, Display
 
-PALE = 0.62  # how far the colour of a sure region is from white
+PALE = 0.62  # saturation at probability 1, so that the rows stay visible on top
 
 
 class DecisionRegionsDisplay(Display):
-    """The predicted class of each point of a plane, the paler the less sure, and the rows.
+    """The predicted class at each point of the plane, paler for lower probabilities, and the rows.
 
     Parameters
     ----------
@@ -27,7 +28,7 @@ class DecisionRegionsDisplay(Display):
     classes : sequence
         Names of the classes.
     noisy : array-like of bool, default=None
-        Rows whose label is wrong: they get a dark rim.
+        Rows whose label is wrong, drawn with a dark edge.
     names : pair of str
         Names of the two features.
 

@@ -1,19 +1,17 @@
-"""The style that all pictures share: few inks, no clutter, readable in print and by all."""
+"""The style that all displays share, readable in print and by colour-blind readers."""
 
 from collections.abc import Sequence
 from typing import Any
 
+import matplotlib
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure, SubFigure
 
-from steadyboost.plots.svg import spread
+from steadyboost.pages.svg import COLORS, GRID, INK, spread
 
-INK, QUIET, GRID = "#24292f", "#57606a", "#e4e8ec"
-# After Okabe and Ito (2008), in an order in which neighbours differ in lightness, too.
-COLORS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8c564b", "#332288")
-RIGHT, WRONG = "#0072b2", "#d55e00"  # rows whose label is right, and whose label is wrong
+RIGHT, WRONG = COLORS[:2]  # rows whose label is right, and whose label is wrong
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.2, 1.6)), (0, (5, 1.5, 1.2, 1.5)))
 SEQUENTIAL = LinearSegmentedColormap.from_list(
@@ -48,7 +46,7 @@ STYLE: dict[Any, Any] = {
 
 
 class Display:
-    """Base of the displays: a place to draw, in the style; subclasses draw."""
+    """Base class of the displays: creates the axes in our style; subclasses draw."""
 
     size = (3.6, 2.6)  # inches: one column of a paper
     ax_: Axes
@@ -60,7 +58,7 @@ class Display:
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where; a new figure by default.
+            Axes to draw on; a new figure by default.
 
         Returns
         -------
@@ -73,6 +71,10 @@ class Display:
             self.ax_, self.figure_ = ax, ax.figure
             ax.spines[["top", "right"]].set_visible(False)
             self._draw(ax)
+            is_interactive = plt.isinteractive()
+        # The first figure of a notebook loads a backend, which switches the interactive mode on;
+        # the end of the context would switch it off, and no later figure would be shown.
+        matplotlib.interactive(is_interactive)
         return self
 
     def _draw(self, ax: Axes) -> None:
@@ -80,7 +82,7 @@ class Display:
 
 
 def percent_axis(axis: Any) -> None:
-    """Ticks of an axis whose numbers are percent."""
+    """Format the ticks of an axis as percentages."""
     axis.set_major_formatter(lambda value, _: f"{value:g} %")
 
 
@@ -90,9 +92,9 @@ def light_grid(ax: Axes, axis: Any = "y") -> None:
 
 
 def label_ends(ax: Axes, ends: Sequence[tuple[float, str, str]]) -> None:
-    """Names at the right ends of lines, (value, name, colour), moved apart where they would touch.
+    """Write names at the right ends of lines, (value, name, colour), without overlaps.
 
-    To be called when the limits of the axes are final.
+    The limits of the axes must be final.
     """
     if not ends:
         return

@@ -1,0 +1,166 @@
+"""Files and terminals: gaps in text files, whole files or none, and text that is safe to show."""
+
+import errno
+import os
+import re
+import secrets
+import signal
+import socket
+import threading
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from types import FrameType
+from typing import Any, BinaryIO
+
+# What stands for a missing value in text files, by custom of R, Weka, pandas and SQL.
+GAPS = ("", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
+
+HOST = blake2b(socket.gethostname().encode(), digest_size=4).hexdigest()
+TEMPORARY = re.compile(r"\.steadyboost-(?P<host>[0-9a-f]{8})-(?P<pid>[0-9]+)-[0-9a-f]{16}\.tmp")
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A new file that takes the place of ``path`` at the end, complete or not at all.
+
+    An interruption (Ctrl-C) takes effect after the file is written; a second one at once. Files
+    that processes have left behind which were killed while they wrote are removed.
+    """
+    wanted = resolved(path)
+    temporary = wanted.with_name(f".steadyboost-{HOST}-{os.getpid()}-{secrets.token_hex(8)}.tmp")
+    with interrupts_held():
+        try:
+            remove_abandoned(wanted.parent)
+            with temporary.open("xb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, wanted)
+            _sync_folder(wanted.parent)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror or str(error), os.fspath(path)) from error
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def write_whole(output: Path, text: str) -> None:
+    """All of the text or none of it."""
+    with replacing(output) as file:
+        file.write(text.encode())
+
+
+def resolved(path: str | os.PathLike[str]) -> Path:
+    """Where a path leads: a link stays one, and what it points to is written."""
+    if os.path.islink(path):
+        try:
+            os.stat(path)
+        except FileNotFoundError:
+            pass  # it points to a file that is not there yet
+        except OSError as error:
+            reason = "the link points to itself" if error.errno == errno.ELOOP else error.strerror
+            raise OSError(error.errno, reason, os.fspath(path)) from error
+    return Path(os.path.realpath(path))
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove temporary files of processes of this machine that are no more."""
+    if os.name != "posix":  # elsewhere asking for a process may end it
+        return
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            found = TEMPORARY.fullmatch(name)
+            if found and found["host"] == HOST and not _is_alive(int(found["pid"])):
+                (folder / name).unlink(missing_ok=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):  # of another user; or no number of a process
+        return True
+    return True
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Let Ctrl-C take effect at the end of the block; a second one takes effect at once.
+
+    Only the main thread gets interruptions; in others nothing is to be done.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    before: Any = signal.getsignal(signal.SIGINT) if is_main else None
+    if not callable(before):
+        yield
+        return
+    held: list[tuple[int, FrameType | None]] = []
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        if held:
+            before(number, frame)
+        held.append((number, frame))
+
+    signal.signal(signal.SIGINT, hold)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if len(held) == 1:
+        before(*held[0])
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name != "posix":  # elsewhere folders cannot be synced
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+# Text that others have written
+
+FORMULA = "=+-@\t\r"  # a cell that begins with one of these is a formula to a spreadsheet
+
+
+def printable(text: str) -> str:
+    r"""Text with control characters escaped, so that a terminal shows and does not obey them.
+
+    Also those that change the direction of writing. Ends of lines stay.
+
+    Examples
+    --------
+    >>> print(printable("red\x1b[2J\u202e"))
+    red\x1b[2J\u202e
+    """
+    return "".join(
+        char if char == "\n" or unicodedata.category(char) not in HIDDEN else _escaped(char)
+        for char in text
+    )
+
+
+HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
+
+
+def _escaped(char: str) -> str:
+    return char.encode("unicode_escape", "backslashreplace").decode("ascii")
+
+
+def spreadsheet_safe(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: such texts get an apostrophe in front.
+
+    Of a list or a tuple, all cells.
+
+    Examples
+    --------
+    >>> spreadsheet_safe("=cmd|' /C calc'!A0"), spreadsheet_safe("-"), spreadsheet_safe(-1.5)
+    ("'=cmd|' /C calc'!A0", "'-", -1.5)
+    """
+    if isinstance(value, (list, tuple)):
+        return [spreadsheet_safe(cell) for cell in value]
+    return f"'{value}" if isinstance(value, str) and value[:1] in FORMULA and value else value
