@@ -40,6 +40,7 @@ each_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys()
 
 
 CHOSEN = {
+    "max_leaf_nodes": 8,
     "smoothing": 0.3,
     "bottom": 0.25,
     "robustness": 0.1,

@@ -10,8 +10,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from html_pages import Browser
 
 from steadyboost.lab.datasets import load
-from steadyboost.lab.datasets.errors import Unavailable
-from steadyboost.lab.datasets.folder import data_folder
+from steadyboost.lab.datasets.readers import Unavailable, data_folder
 
 
 @pytest.fixture(scope="session")

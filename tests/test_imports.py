@@ -14,7 +14,17 @@ import pytest
 import steadyboost
 
 ROOT = Path(steadyboost.__file__).parent
-LAYERS = ("parameters", "trees", "preprocessing", "learners", "ensemble", "boosters")
+LAYERS = (
+    "parameters",
+    "files",
+    "pages",  # what any package writes pages with: it knows none of them
+    "trees",
+    "preprocessing",
+    "learners",
+    "ensemble",
+    "noise",
+    "boosters",
+)
 ON_TOP = ("lab", "cli")  # they use the library, which does not know them
 NOT_PUBLIC = ("numba.core", "numba.np", "numba.extending", "llvmlite")
 ALLOWED = (
@@ -222,7 +232,17 @@ def test_what_scripts_import_of_the_package_is_there(path):
 
 def test_importing_the_package_loads_nothing_heavy():
     code = "import sys, steadyboost; print(*{name.split('.')[0] for name in sys.modules})"
-    heavy = {"sklearn", "numba", "llvmlite", "scipy", "numpy", "pandas", "narwhals", "matplotlib"}
+    heavy = {
+        "rich",
+        "sklearn",
+        "numba",
+        "llvmlite",
+        "scipy",
+        "numpy",
+        "pandas",
+        "narwhals",
+        "matplotlib",
+    }
     assert heavy.isdisjoint(run_python(code))
 
 
@@ -285,3 +305,16 @@ def test_unknown_names_are_an_attribute_error():
 def test_tests_compile_to_the_folder_that_they_were_told_of():
     """It is set in conftest.py, which must come before numba does."""
     assert os.environ["NUMBA_CACHE_DIR"] == numba.config.CACHE_DIR
+
+
+QUIET_FIT = """
+import sys
+sys.modules["rich"] = None  # whoever imports it gets an ImportError; scikit-learn does without
+import steadyboost
+steadyboost.SAMMEClassifier(n_estimators=1, early_stopping=True).fit([[0], [1]] * 9, [0, 1] * 9)
+print("fitted")
+"""
+
+
+def test_a_fit_that_shows_nothing_does_not_load_rich():
+    assert run_python(QUIET_FIT) == ["fitted"]

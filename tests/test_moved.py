@@ -35,8 +35,8 @@ def test_names_and_modules_inside_are_the_same():
     code = """
 from steadyboost.datasets import make_led
 from steadyboost.datasets.breiman import make_twonorm
-from steadyboost.lab.datasets import breiman
-print(make_led is breiman.make_led, make_twonorm is breiman.make_twonorm)
+from steadyboost.lab.datasets import generators
+print(make_led is generators.make_led, make_twonorm is generators.make_twonorm)
 """
     out, warned = run_python(code)
     assert out == "True True"

@@ -4,22 +4,32 @@ import numpy as np
 import pytest
 from common import Recording, make, problem
 from reference.output_codes import msmooth_boost, real_data
-from sklearn.datasets import load_breast_cancer, load_iris, load_wine
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_iris,
+    load_wine,
+    make_multilabel_classification,
+)
 from sklearn.exceptions import NotFittedError
 from sklearn.naive_bayes import GaussianNB
 
 from steadyboost import (
     AdaBoostM1Classifier,
     AdaBoostM2Classifier,
+    AdaBoostMHClassifier,
     AdaBoostOCClassifier,
     BaggingClassifier,
+    MartiBoostClassifier,
     MSmoothBoostClassifier,
     SAMMEClassifier,
+    SoftmaxBoostClassifier,
     Stump,
     Tree,
+    WeightBoostClassifier,
     bounds,
 )
 from steadyboost.ensemble.weighting import Weighting
+from steadyboost.lab.datasets import make_long_servedio
 from steadyboost.noise import corrupt
 
 SETS = ("iris", "wine", "digits", "breast_cancer", "glass", "vehicle")
@@ -293,10 +303,131 @@ def test_what_cannot_be_bounded_is_refused():
 
     class Doubling(SAMMEClassifier):
         weighting = Weighting
+        adds_votes = False
 
         def add(self, scores, stage, votes):
             scores *= 2
             super().add(scores, stage, votes)
 
-    with pytest.raises(TypeError, match="Doubling is no weighted vote"):
+    with pytest.raises(TypeError, match="Doubling has no vote margins"):
         bounds.margins(Doubling(random_state=0).fit(X, y), X, y)
+
+
+@pytest.mark.parametrize("theta", [-0.3, 0.0, 0.1, 0.5])
+@pytest.mark.parametrize("booster", [AdaBoostOCClassifier, AdaBoostM2Classifier])
+@each_learner
+def test_small_margins_are_as_rare_as_their_bound_says(data, booster, learner, theta):
+    model = make(booster, estimator=learner, n_estimators=ROUNDS).fit(*data)
+    bound = bounds.margin_bound(model, theta)
+    assert below(bounds.training_error(model, *data, theta=theta), bound)
+    if theta == 0:
+        other = bounds.oc_bound if booster is AdaBoostOCClassifier else bounds.m2_bound
+        np.testing.assert_allclose(bound, other(model).product, rtol=1e-12)
+
+
+def test_the_margin_bound_is_the_printed_one_at_the_papers_steps():
+    """(k - 1) prod (1 - 2 gamma U)^(1/2 - theta) (1 + 2 gamma U)^(1/2 + theta), of half margins."""
+    X, y = load_wine(return_X_y=True)
+    model = make(AdaBoostOCClassifier, estimator=Stump(), n_estimators=20).fit(X, y)
+    g, theta = 2 * (0.5 - model.estimator_errors_) * model.history_["U"], 0.07
+    expected = 2 * np.cumprod((1 - g) ** (0.5 - theta) * (1 + g) ** (0.5 + theta))
+    np.testing.assert_allclose(bounds.margin_bound(model, 2 * theta), expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("rate", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("tree", ["separate", "shared"])
+@each_learner
+def test_hamming_loss_of_adaboost_mh(data, learner, tree, rate):
+    params = {"tree": tree, "learning_rate": rate, "n_estimators": ROUNDS}
+    model = make(AdaBoostMHClassifier, estimator=learner, **params).fit(*data)
+    product, exponential = bounds.mh_bound(model)
+    assert below(bounds.hamming_loss(model, *data), product)
+    assert below(product, exponential)
+
+
+def test_hamming_loss_of_sets_of_labels_with_weights():
+    X, Y = make_multilabel_classification(200, n_classes=4, random_state=0)
+    weights = np.random.default_rng(0).uniform(0.1, 3, len(Y))
+    model = make(AdaBoostMHClassifier, estimator=Stump(), n_estimators=30)
+    model.fit(X, Y, sample_weight=weights)
+    loss = bounds.hamming_loss(model, X, Y, weights)
+    assert below(loss, bounds.mh_bound(model).product)
+    by_hand = np.average((model.predict(X) != Y).mean(axis=1), weights=weights)
+    assert loss[-1] == pytest.approx(by_hand)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_samples": "all", "step": "theory"}], ids=str)
+@pytest.mark.parametrize("costly", [False, True])
+def test_theorem_1_of_geist(data, options, costly):
+    X, y = data
+    k = len(np.unique(y))
+    costs = 9 * np.random.default_rng(0).random((k, k)) * (1 - np.eye(k)) if costly else None
+    model = make(SoftmaxBoostClassifier, cost_matrix=costs, n_estimators=ROUNDS, **options)
+    model.fit(X, y)
+    for printed in (False, True):
+        found = bounds.softmax_bound(model, X, y, printed=printed)
+        assert below(found.risk, found.risk_bound)
+        if options:
+            assert below(found.risk_bound[1:], found.risk[:-1])
+            assert below(found.gradient, found.gradient_bound)
+        else:
+            assert np.isnan(found.gradient_bound).all()
+
+
+@pytest.mark.parametrize("rate", [0.5, 1.0, 3.0])
+def test_theorem_1_of_geist_at_other_rates_and_weights(rate):
+    X, y = problem(k=4)
+    weights = np.random.default_rng(0).uniform(0.1, 3, len(y))
+    params = {"n_samples": "all", "step": "theory", "learning_rate": rate, "n_estimators": 40}
+    model = make(SoftmaxBoostClassifier, **params).fit(X, y, sample_weight=weights)
+    found = bounds.softmax_bound(model, X, y, weights)
+    assert below(found.risk, found.risk_bound)
+    assert below(found.gradient, found.gradient_bound)
+    assert np.isnan(bounds.softmax_bound(model, X, y, printed=True).gradient_bound).all() == (
+        rate > 2
+    )
+
+
+@pytest.mark.parametrize("normalize", [None, 0.1])
+@pytest.mark.parametrize("regularizer", ["exponential", "inverse_polynomial"])
+@each_learner
+def test_eq_6_of_jin_2003(learner, regularizer, normalize):
+    X, y = load_breast_cancer(return_X_y=True)
+    y = corrupt(y, 0.2, random_state=0)[0]
+    weights = np.random.default_rng(0).uniform(0.1, 3, len(y))
+    params = {"regularizer": regularizer, "normalize": normalize, "n_estimators": 40}
+    for own in (None, weights):
+        model = make(WeightBoostClassifier, estimator=learner, **params)
+        model.fit(X, y, sample_weight=own)
+        error, cost, product = bounds.weightboost_error_bound(model, X, y, own)
+        assert below(error, cost)
+        assert below(cost, product)
+        assert cost[0] == pytest.approx(product[0], rel=1e-9)
+        assert error[-1] == pytest.approx(1 - model.score(X, y, own))
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+@each_learner
+def test_martingale_boosting_drifts_to_the_right_side(noise, learner):
+    toy = make_long_servedio(300, noise=noise, random_state=0)
+    for X, y in (toy, load_breast_cancer(return_X_y=True)):
+        model = make(MartiBoostClassifier, estimator=learner, n_layers=25).fit(X, y)
+        found = bounds.martiboost_bound(model, X, y)
+        assert below(found.random_error, found.bound)
+        assert below(found.majority_error, 2 * found.bound)
+        assert noise or found.bound[-1] < found.bound[0]
+        balanced = np.mean([np.mean(model.predict(X[y == c]) != c) for c in np.unique(y)])
+        assert found.majority_error[-1] == pytest.approx(balanced)
+
+
+@pytest.mark.parametrize(
+    ("bound", "booster"),
+    [
+        (bounds.weightboost_error_bound, WeightBoostClassifier),
+        (bounds.martiboost_bound, MartiBoostClassifier),
+    ],
+)
+def test_bounds_of_two_classes_refuse_more(bound, booster):
+    X, y = load_wine(return_X_y=True)
+    with pytest.raises(ValueError, match="The model has 3 classes"):
+        bound(make(booster).fit(X, y), X, y)

@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 import steadyboost as sb
 from steadyboost.callbacks import Checkpoint, Monitor
 from steadyboost.dask import fit, read_parquet
-from steadyboost.distributed.backends import InProcessBackend
+from steadyboost.distributed.coordinator import InProcessBackend
 
 X, Y, WEIGHTS = table(n=240)
 
@@ -98,6 +98,22 @@ def test_sets_of_labels_and_costs():
     np.testing.assert_allclose(made[0].predict_proba(X), made[1].predict_proba(X), atol=1e-10)
 
 
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize("booster", [sb.SAMMEClassifier, sb.SoftmaxBoostClassifier])
+def test_costs_of_classes(booster, early_stopping):
+    costs = np.random.default_rng(0).uniform(1, 9, (4, 4)) * (1 - np.eye(4))
+    made = [
+        booster(n_estimators=4, early_stopping=early_stopping, random_state=0) for _ in range(2)
+    ]
+    parts = [cut(array, [90, 150]) for array in (X, Y)]
+    made[0].fit(*parts, cost_matrix=costs)
+    made[1].fit(X, Y, cost_matrix=costs)
+    np.testing.assert_allclose(made[0].predict_proba(X), made[1].predict_proba(X), atol=1e-10)
+    np.testing.assert_array_equal(made[0].predict(parts[0]).compute(), made[1].predict(X))
+    if early_stopping:
+        np.testing.assert_allclose(made[0].history_["val_error"], made[1].history_["val_error"])
+
+
 def test_without_a_cluster_the_rows_are_boosted_here(tmp_path):
     parts = [cut(array, [100, 140]) for array in (X, Y)]
     spread = model(callbacks=[Monitor()]).fit(*parts)
@@ -169,9 +185,7 @@ def test_bad_collections_are_refused(arguments, words):
 @pytest.mark.parametrize(
     "made",
     [
-        sb.DMCBoostClassifier(),
         sb.SAMMEClassifier(sb.C45()),
-        sb.SAMMEClassifier(sb.AttributeTest()),
         sb.BaggingClassifier(oob_score=True),
     ],
 )

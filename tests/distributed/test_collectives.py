@@ -83,7 +83,7 @@ def test_an_error_in_a_task_is_raised_outside(game):
 
 
 def test_workers_that_part_ways_are_noticed(game):
-    with pytest.raises(RuntimeError, match="different places"):
+    with pytest.raises(RuntimeError, match="not at the same allreduce"):
         game.play(lambda w: w.parallel_map(lambda k: w.allreduce([k], sum), range(w.rank + 2)))
 
 

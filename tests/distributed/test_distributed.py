@@ -7,8 +7,7 @@ from distributed_cases import BOOSTERS, assert_same, cut, some_sizes, table
 
 import steadyboost as sb
 from steadyboost.dask import fit
-from steadyboost.distributed.backends import InProcessBackend
-from steadyboost.distributed.coordinator import Coordinator
+from steadyboost.distributed.coordinator import Coordinator, InProcessBackend
 
 X, Y, WEIGHTS = table()
 ROUNDS = 4
@@ -34,7 +33,7 @@ def test_parts_are_boosted_as_the_whole(name, n_parts):
     assert_same(spread, local, X)
 
 
-def test_every_booster_is_tried_or_refuses():
+def test_every_booster_is_tried_here_or_gathered():
     tried = {type(make()).__name__ for make in BOOSTERS.values()}
     known = {name for name in sb.__all__ if name.endswith("Classifier")} - {"BoostingClassifier"}
     spreads = {name for name in known if getattr(getattr(sb, name), "spreads", False)}

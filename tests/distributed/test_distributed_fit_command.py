@@ -48,7 +48,7 @@ def test_a_folder_becomes_a_model(folder, tmp_path):
         ([], "name the column of the labels"),
         (["--target", "nothing"], "not a column"),
         (["--target", "label", "--ignore", "nothing"], "no column 'nothing'"),
-        (["--target", "label", "--booster", "DMCBoost"], "all rows at once"),
+        (["--target", "label", "-b", "samme", "--learner", "C45"], "needs all rows in memory"),
     ],
 )
 def test_mistakes_are_told_in_one_sentence(folder, tmp_path, options, words):

@@ -6,7 +6,7 @@ from common import problem, quiet
 from scipy.optimize import linprog
 
 from steadyboost import DMCBoostClassifier, bounds
-from steadyboost.bounds.bottom import divergence, inverse_divergence
+from steadyboost.bounds.margin import divergence, inverse_divergence
 from steadyboost.ensemble.workers import Workers
 from steadyboost.linesearch import bottom_margin
 

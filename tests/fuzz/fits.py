@@ -1,0 +1,233 @@
+"""Fits of all boosters and learners to nasty data with nasty parameters, and what must hold.
+
+A model gives finite probabilities that sum to one, the same with two threads, of the same rows as a
+sparse matrix, after being saved and loaded, and with weights of one. What cannot be fitted is a
+``ValueError`` or ``TypeError`` in a sentence.
+"""
+
+import random
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+import steadyboost
+from steadyboost.ensemble.estimator import BoostingClassifier
+
+PUBLIC = [getattr(steadyboost, name) for name in sorted(steadyboost.__all__)]
+CLASSES = [item for item in PUBLIC if isinstance(item, type)]
+OURS = [c for c in CLASSES if issubclass(c, BoostingClassifier) and c is not BoostingClassifier]
+BOOSTERS = [c.__name__ for c in OURS]
+LEARNERS = [c.__name__ for c in CLASSES if hasattr(c, "answer")]
+VALUES = (
+    *["normal"] * 4,
+    "ties",
+    "huge",
+    "tiny",
+    "gaps",
+    "constant",
+    "mixed",
+    "empty",
+    "categories",
+)
+WEIGHTS = ("ones", "random", "zeros", "tiny", "largest", "both", "negative", "infinite", "short")
+FORMS = (
+    *["array"] * 6,
+    *["csr", "csc", "pandas", "polars"] * 2,
+    "csr",
+    "csc",
+    "coo",
+    "pandas",
+    "polars",
+    "damaged",
+)
+NUMBERS = (5e-324, 1e-300, 1e-12, 1e-3, 0.1, 0.5, 1.0, 3.0, 1e3, 1e12, 1e100, 1.7e308, -1.0, 0.0)
+WHOLE = (1, 2, 3, 5, 17, 255, 10**6, 10**12, 0, -1)
+SMALL = {"n_estimators": (1, 2, 3, 5), "n_layers": (1, 2, 3), "n_jobs": (1, 2, 100_000)}
+CHECKS = ("jobs", "dense", "saved", "ones")
+
+
+def generate(seed):
+    """A case: plain values, so that it can be written down, and taken apart to shrink it."""
+    draw = random.Random(seed)
+    booster = draw.choice(BOOSTERS)
+    learner = draw.choice([None, None, *LEARNERS])
+    return {
+        "booster": booster,
+        "params": nasty_params(getattr(steadyboost, booster), draw),
+        "learner": learner,
+        "learner_params": nasty_params(getattr(steadyboost, learner), draw) if learner else {},
+        "n": draw.choice([1, 3, 7, 20, 40, 60, 60]),
+        "columns": draw.choice([1, 2, 4, 9]),
+        "classes": draw.choice([1, 2, 2, 3, 5, 20]),
+        "values": draw.choice(VALUES),
+        "form": draw.choice(FORMS),
+        "labels": draw.choice(["numbers"] * 20 + ["texts"] * 4 + ["floats"] * 3 + ["mixed"]),
+        "weights": draw.choice([None] * 20 + list(WEIGHTS)),
+        "check": draw.choice(CHECKS),
+        "seed": draw.randrange(10**6),
+    }
+
+
+def nasty_params(cls, draw):
+    """A few parameters of a class with values of any size."""
+    known = cls().get_params(deep=False)
+    params = {name: draw.choice(SMALL[name]) for name in known if name in SMALL}
+    numeric = [name for name, value in sorted(known.items()) if is_free(name, value)]
+    for name in draw.sample(numeric, min(len(numeric), draw.choice([0, 0, 0, 1, 1, 2]))):
+        whole = isinstance(known[name], int) and draw.random() < 0.7
+        params[name] = draw.choice(WHOLE if whole else NUMBERS)
+    for name in ("early_stopping", "resample"):
+        if name in known and draw.random() < 0.15:
+            params[name] = True
+    return params
+
+
+def is_free(name, value):
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return name not in SMALL and name != "verbose" and (number or value in (None, "auto"))
+
+
+def table_of(case):
+    rng = np.random.default_rng(case["seed"])
+    X = rng.normal(size=(case["n"], case["columns"]))
+    kind = case["values"]
+    if kind == "ties":
+        X = np.round(X)
+    elif kind == "huge":
+        X = rng.choice([1.7e308, -1.7e308, 1e300, 0.0], X.shape)
+    elif kind == "tiny":
+        X = rng.choice([5e-324, -5e-324, 1e-310, 0.0], X.shape)
+    elif kind == "gaps":
+        X[rng.random(X.shape) < 0.5] = np.nan
+    elif kind == "constant":
+        X[:] = 1.0
+    elif kind == "mixed":
+        X[:, 0] = rng.choice([np.inf, 0.0, 1.0], len(X), p=[0.05, 0.5, 0.45])
+    elif kind == "empty":
+        X[:] = np.nan
+    elif kind == "categories":
+        X = rng.integers(0, 300, X.shape).astype(float)
+    return X
+
+
+def in_form(X, form):
+    if form in ("csr", "csc", "coo"):
+        return sp.csr_matrix(X).asformat(form)
+    if form == "pandas":
+        import pandas as pd
+
+        frame = pd.DataFrame(X, columns=[f"x{f}" for f in range(X.shape[1])])
+        return frame.assign(text=[f"t{int(v)}" if v == v else None for v in np.clip(X[:, 0], 0, 9)])
+    if form == "polars":
+        import polars as pl
+
+        return pl.DataFrame({f"x{f}": X[:, f] for f in range(X.shape[1])})
+    if form == "damaged":
+        table = sp.csr_matrix(np.where(np.isnan(X), 1, X) + 1.0)
+        table.indices[-1:] = 2**30
+        return table
+    return X
+
+
+def labels_of(case):
+    rng = np.random.default_rng([case["seed"], 1])
+    y = rng.integers(0, case["classes"], case["n"])
+    forms = {"texts": y.astype(str), "floats": y.astype(float), "mixed": [*map(str, y[1:]), 1]}
+    return forms.get(case["labels"], y)
+
+
+def weights_of(case, n):
+    rng = np.random.default_rng([case["seed"], 2])
+    half = np.arange(n) % 2
+    return {
+        None: None,
+        "ones": np.ones(n),
+        "random": rng.random(n),
+        "zeros": half.astype(float),
+        "tiny": np.full(n, 5e-324),
+        "largest": np.full(n, 1.7e308),
+        "both": np.where(half, 5e-324, 1.7e308),
+        "negative": half - 0.5,
+        "infinite": np.where(half, np.inf, 1.0),
+        "short": np.ones(n + 1),
+    }[case["weights"]]
+
+
+def model_of(case, **changed):
+    params = {"random_state": 0, **case["params"], **changed}
+    cls = getattr(steadyboost, case["booster"])
+    if case["learner"] and "estimator" not in cls.does_without:
+        params["estimator"] = getattr(steadyboost, case["learner"])(**case["learner_params"])
+    return cls(**params)
+
+
+def check(case):
+    """Raise an ``AssertionError`` for what must not be."""
+    X = table_of(case)
+    table, y, weights = in_form(X, case["form"]), labels_of(case), weights_of(case, len(X))
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            model = model_of(case).fit(table, y, weights)
+        except (ValueError, TypeError) as error:
+            if not is_sentence(error):
+                raise
+            return "refused"
+        proba = sound_proba(model, table)
+        compare(case, model, proba, table, y, weights)
+    return "fitted"
+
+
+def is_sentence(error):
+    """Of this library or scikit-learn's checks, not of an operation somewhere inside."""
+    text = str(error)
+    inside = ("unsupported operand", "object is not", "has no len", "operands could not", "ufunc")
+    inside += ("cannot convert float", "index ", "zero-size", "must be real number", "setting an")
+    return bool(text) and not any(words in text for words in inside)
+
+
+def sound_proba(model, table):
+    proba = model.predict_proba(table)
+    assert proba.shape == (table.shape[0], len(model.classes_)), f"shape {proba.shape}"
+    assert np.isfinite(proba).all(), "probabilities that are not finite"
+    assert ((proba >= 0) & (proba <= 1 + 1e-9)).all(), "probabilities out of range"
+    assert np.allclose(proba.sum(axis=1), 1), "probabilities do not sum to one"
+    assert np.isfinite(model.feature_importances_).all(), "importances that are not finite"
+    return proba
+
+
+def compare(case, model, proba, table, y, weights):
+    def equal(other, rows, what):
+        assert np.array_equal(other.predict_proba(rows), proba), f"another model {what}"
+
+    if case["check"] == "jobs":
+        one, two = (model_of(case, n_jobs=n).fit(table, y, weights) for n in (1, 2))
+        equal(one, table, "with one thread")
+        equal(two, table, "with two threads")
+    elif case["check"] == "dense" and sp.issparse(table):
+        equal(model_of(case).fit(table.toarray(), y, weights), table.toarray(), "of dense rows")
+    elif case["check"] == "saved":
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "model.sb")
+            model.save(path)
+            equal(steadyboost.load(path), table, "from the file")
+    elif case["check"] == "ones" and weights is None:
+        equal(model_of(case).fit(table, y, np.ones(len(proba))), table, "with weights of one")
+
+
+def shrink(case):
+    """Simpler cases, the simplest first."""
+    plain = {"learner": None, "values": "normal", "form": "array", "labels": "numbers"}
+    for name, value in {**plain, "weights": None}.items():
+        if case[name] != value:
+            yield {**case, name: value}
+    for group in ("params", "learner_params"):
+        for name in case[group]:
+            yield {**case, group: {k: v for k, v in case[group].items() if k != name}}
+    for name, values in {"n": (2, 7, 20), "columns": (1, 2), "classes": (2, 3)}.items():
+        for value in values:
+            if value < case[name]:
+                yield {**case, name: value}

@@ -1,0 +1,114 @@
+"""Runs cases in a process of their own: a crash, a hang or too much memory is a finding, too."""
+
+import json
+import queue
+import subprocess
+import sys
+import threading
+from collections import Counter
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+TESTS = Path(__file__).parents[1]
+NAMES = ("models", "fits", "tables", "verdicts")
+SECONDS = 60  # for a case
+WARMING = 900  # for the first case of a process, which may have to wait for the compiler
+MEGABYTES = 8000  # of addresses, which libraries reserve and do not use
+MOST_STEPS = 60  # to make a finding simpler
+
+
+@dataclass
+class Found:
+    """A case that did what must not be."""
+
+    name: str
+    seed: int
+    case: dict
+    what: str
+    where: list = field(default_factory=list)
+
+
+class Process:
+    """A worker, started again after it has died."""
+
+    def __init__(self, name, seconds=SECONDS, megabytes=MEGABYTES):
+        self.name, self.seconds, self.megabytes = name, seconds, megabytes
+        self.process = None
+
+    def start(self):
+        words = [sys.executable, "-u", "-m", "fuzz.worker", self.name, str(self.megabytes)]
+        self.process = subprocess.Popen(
+            words, cwd=TESTS, text=True, bufsize=1,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+        self.lines, self.is_new = queue.Queue(), True
+        threading.Thread(target=self._read, args=(self.process, self.lines), daemon=True).start()
+
+    @staticmethod
+    def _read(process, lines):
+        for line in process.stdout:
+            lines.put(line)
+        lines.put("")
+
+    def check(self, case):
+        """What came of a case; a process that has died or hangs is ended."""
+        if self.process is None or self.process.poll() is not None:
+            self.start()
+        try:
+            self.process.stdin.write(json.dumps(case) + "\n")
+            line = self.lines.get(timeout=WARMING if self.is_new else self.seconds)
+        except queue.Empty:
+            self.stop()
+            return {"finding": f"hangs: more than {self.seconds} s"}
+        except BrokenPipeError:
+            line = ""
+        self.is_new = False
+        if not line:
+            code = self.process.wait()
+            self.process = None
+            return {"finding": f"crashes: exit code {code}"}
+        return json.loads(line)
+
+    def stop(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+def run(name, seeds, *, keep=None, shrinks=True):
+    """Check the cases of some seeds; counts of results, and findings, made as simple as may be."""
+    fuzzer, process = import_module(f"fuzz.{name}"), Process(name)
+    counts, found = Counter(), []
+    try:
+        for seed in seeds:
+            case = fuzzer.generate(seed)
+            answer = process.check(case)
+            counts[answer.get("result", "finding")] += 1
+            if "finding" in answer:
+                one = Found(name, seed, case, answer["finding"], answer.get("where", []))
+                found.append(simplest(fuzzer, process, one) if shrinks else one)
+                if keep is not None:
+                    keep(found[-1])
+    finally:
+        process.stop()
+    return counts, found
+
+
+def simplest(fuzzer, process, found):
+    """The finding with the simplest case that fails in the same way."""
+    for _ in range(MOST_STEPS):
+        for case in fuzzer.shrink(found.case):
+            answer = process.check(case)
+            if kind_of(answer.get("finding")) == kind_of(found.what):
+                where = answer.get("where", [])
+                found = Found(found.name, found.seed, case, answer["finding"], where)
+                break
+        else:
+            break
+    return found
+
+
+def kind_of(what):
+    return what and what.split(":")[0]
