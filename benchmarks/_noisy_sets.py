@@ -57,7 +57,8 @@ def _numbers(frame: pd.DataFrame) -> np.ndarray:
 
 
 @cache
-def _clean(name: str) -> tuple[np.ndarray, np.ndarray]:
+def clean_rows(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Rows as numbers and classes from 0; classes of fewer than 10 rows are left out."""
     X, labels = make_poker(N_HANDS, random_state=0) if name == "poker" else load(name)
     y = np.unique(np.asarray(labels), return_inverse=True)[1]
     common = np.flatnonzero(np.bincount(y)[y] >= 10)  # a class must fit in every part
@@ -68,7 +69,7 @@ def problem(
     name: str, kind: str, rate: float, seed: int, n_rows: int, share: float = SHARE
 ) -> Problem:
     """A share of the rows, at most ``n_rows``, to learn from; of others, 5,000, to test on."""
-    X, y = _clean(name)
+    X, y = clean_rows(name)
     n_train = min(n_rows, round(share * len(y)))
     n_test = min(MAX_TEST, round((1 - share) * len(y)))
     train, test = train_test_split(
