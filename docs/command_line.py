@@ -11,6 +11,8 @@ import tempfile
 from pathlib import Path
 
 PYTHON = re.compile(r"^```python\n(.*?)^```", flags=re.DOTALL | re.MULTILINE)
+# What a slow machine prints besides: progress of jobs of more than ten seconds
+PROGRESS = re.compile(r"^(expected time: |\w+: .*, \d+ of \d+).*\n", flags=re.MULTILINE)
 CONSOLE = re.compile(r"(?<=^```console\n)(.*?)(?=^```)", flags=re.DOTALL | re.MULTILINE)
 
 
@@ -29,7 +31,7 @@ def filled(text, run, folder):
 
     def answer(block):
         commands = re.findall(r"^\$ (.*)$", block[0], flags=re.MULTILINE)
-        return "\n".join(f"$ {line}\n{run(line, folder)}" for line in commands)
+        return "\n".join(f"$ {line}\n{PROGRESS.sub('', run(line, folder))}" for line in commands)
 
     return CONSOLE.sub(answer, text)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import griffe
 
-from steadyboost.ensemble.docs import with_shared_parameters
+from steadyboost.ensemble.estimator import with_shared_parameters
 
 ROLE = re.compile(r":(?:class|func|meth|mod|attr):`~?([^`]+)`")
 CITATION = re.compile(r"^( *)\.\. \[(\d+)\] (.*)$", flags=re.MULTILINE)

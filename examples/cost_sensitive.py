@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Costs of mistakes
 #
-# To miss a tumour is worse than a false alarm. Two ways to take that into account, compared by what
+# To miss a tumour is worse than a false alarm. Ways to take that into account, compared by what
 # their answers cost on rows that they have not seen.
 
 # %%
@@ -19,10 +19,10 @@ costs = np.array([[0.0, MISSED], [ALARM, 0.0]])  # row: the truth; column: the a
 # %% [markdown]
 # - *no costs*: every mistake counts alike, in training and prediction;
 # - *at prediction*: the class of the least expected cost, by the model's probabilities;
-# - *in training*: soft-max boosting minimises the cost itself. Costs are divided by the largest
-#   one, as its steps are meant for costs up to 1.
+# - *in training*: rows weigh as much as is at stake in their class, and answers are those of the
+#   least expected cost; soft-max boosting draws rows by their stakes and minimises the cost itself.
 #
-# SAMME has the first two, soft-max boosting the first and the last; both boost stumps.
+# Both boost stumps.
 
 
 # %%
@@ -31,11 +31,13 @@ def answers_of(train, test):
     options = {"estimator": Stump(), "n_estimators": 50, "random_state": 0}
     samme = SAMMEClassifier(**options).fit(X[train], y[train])
     plain = SoftmaxBoostClassifier(**options).fit(X[train], y[train])
-    trained = SoftmaxBoostClassifier(cost_matrix=costs / costs.max(), **options)
-    trained.fit(X[train], y[train])
+    weighted = SAMMEClassifier(**options).fit(X[train], y[train], cost_matrix=costs)
+    trained = SoftmaxBoostClassifier(n_samples=2.0, learning_rate=0.5, **options)
+    trained.fit(X[train], y[train], cost_matrix=costs)
     return {
         "SAMME, no costs": samme.predict(X[test]),
         "SAMME, at prediction": samme.predict(X[test], cost_matrix=costs),
+        "SAMME, in training": weighted.predict(X[test]),
         "soft-max, no costs": plain.predict(X[test]),
         "soft-max, in training": trained.predict(X[test]),
     }
