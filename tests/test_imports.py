@@ -3,8 +3,11 @@
 import ast
 import importlib
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -43,6 +46,7 @@ def absolute(node, path):
     return ".".join([*package, node.module] if node.module else package)
 
 
+@cache
 def imported_by(path):
     """Every module that a file imports, wherever in the file."""
     names = set()
@@ -99,6 +103,12 @@ def test_no_packages_import_each_other():
         if path != ROOT / "__init__.py":
             graph.setdefault(own_package(path), set()).update(imported_packages(path))
     assert set(TopologicalSorter(graph).static_order()) >= {*LAYERS, *ON_TOP}
+
+
+def test_no_two_classes_have_one_name():
+    sources = [path.read_text(encoding="utf-8") for path in ROOT.rglob("*.py")]
+    names = [name for text in sources for name in re.findall(r"^class (\w+)", text, re.MULTILINE)]
+    assert [name for name, n in Counter(names).items() if n > 1] == []
 
 
 @pytest.mark.parametrize("path", [p for p in MODULES if own_package(p.values[0]) == "trees"])

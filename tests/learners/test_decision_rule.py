@@ -26,7 +26,7 @@ from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question
 from steadyboost.trees.rules import attribute_test
-from steadyboost.trees.rules.decision_rule import Evidence, grow_rule
+from steadyboost.trees.rules.decision_rule import RuleStatistics, grow_rule
 
 
 def ask_learner(data, question, learner=None, counts=None, seed=0):
@@ -189,10 +189,10 @@ def test_it_does_not_depend_on_the_number_of_threads(kind, monkeypatch):
     data, y = made_up()
     sums = sums_of(ask(y, kind), None)
     parts = np.split(np.arange(len(y), dtype=np.int32), [100])
-    alone = grow_rule(Evidence(data.binned, sums), *parts)
+    alone = grow_rule(RuleStatistics(data.binned, sums), *parts)
     monkeypatch.setattr(attribute_test, "SHARDING_PAYS", 0)
     with Workers(3) as workers:
-        evidence = Evidence(data.binned, sums, 3, workers.run)
+        evidence = RuleStatistics(data.binned, sums, 3, workers.run)
         assert_identical(alone, grow_rule(evidence, *parts))
 
 

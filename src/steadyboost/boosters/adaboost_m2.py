@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from steadyboost.boosters.families.output_codes import CLIP, Pairs
+from steadyboost.boosters.families.output_codes import CLIP, PairDistribution
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import ROUNDING, softmax
@@ -45,7 +45,7 @@ class AdaBoostM2Classifier(BoostingClassifier):
 
     def question(self, rows: TrainingState, round_: Round) -> Question:
         """The pseudoloss is (1 - worth) / 2: y_i is worth the sum of D(i, .), l costs D(i, l)."""
-        edges = Pairs(rows).edges()
+        edges = PairDistribution(rows).edges()
         k = self.n_classes_
         return Question(rows.y, edges[:, k].copy(), k, np.ones((1, k)), edges=edges)
 

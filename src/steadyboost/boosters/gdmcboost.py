@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from steadyboost.boosters.families.output_codes import CLIP, Pairs
+from steadyboost.boosters.families.output_codes import CLIP, PairDistribution
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.scores import ROUNDING, log_odds, softmax
@@ -118,7 +118,7 @@ class GDMCBoostClassifier(BoostingClassifier):
         Scores are half of <F, Y_l>, up to a constant of the row: in these units codeword l adds
         one to label l, and codewords less their constant have length sqrt(1 - 1/k).
         """
-        k, pairs = self.n_classes_, Pairs(rows)
+        k, pairs = self.n_classes_, PairDistribution(rows)
         edges = pairs.edges()
         info = {"log_risk": pairs.log_total - float(np.log(rows.total_weight))}
         form = "label" if self.leaves == "codeword" else "vector"

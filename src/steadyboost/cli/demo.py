@@ -72,7 +72,7 @@ def progress(n_methods: int, rounds: int) -> Iterator["Tell"]:
 
     errors = Console(stderr=True)
     if not errors.is_terminal:
-        yield Lines(n_methods, rounds)
+        yield MethodLines(n_methods, rounds)
         return
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), "rounds"
     with Progress(*columns, console=errors, transient=True) as bar:
@@ -84,7 +84,7 @@ def progress(n_methods: int, rounds: int) -> Iterator["Tell"]:
         yield tell
 
 
-class Lines:
+class MethodLines:
     """A line on standard error for each method, and every few seconds while one is trained."""
 
     def __init__(self, n_methods: int, rounds: int):

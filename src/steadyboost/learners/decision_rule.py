@@ -11,7 +11,7 @@ from steadyboost.learners.base import Data, Question, Threads
 from steadyboost.learners.tree import TreeAnswer, answer_by
 from steadyboost.parameters import Interval
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
-from steadyboost.trees.rules.decision_rule import Evidence, grow_rule
+from steadyboost.trees.rules.decision_rule import RuleStatistics, grow_rule
 
 
 class DecisionRule(BaseEstimator):
@@ -72,7 +72,7 @@ class DecisionRule(BaseEstimator):
         """Grow a rule and prune it, on parts of the rows that ``seed`` draws."""
         assert data.binned is not None
         sums = sums_of(question, counts)
-        evidence = Evidence(data.binned, sums, threads.n_threads, threads.run)
+        evidence = RuleStatistics(data.binned, sums, threads.n_threads, threads.run)
         tree = grow_rule(evidence, *self._part(sums, seed), self.max_tests)
         answer = answer_by(tree, question)
         return answer, answer.votes(data)

@@ -16,7 +16,7 @@ from steadyboost import (
     Stump,
     Tree,
 )
-from steadyboost.boosters.families.output_codes import Pairs
+from steadyboost.boosters.families.output_codes import PairDistribution
 from steadyboost.ensemble import training_state as rows_module
 from steadyboost.ensemble import weighting as weighting_module
 from steadyboost.ensemble.codes.colorings import cut_value, random_coloring
@@ -73,7 +73,7 @@ def test_weights_and_u(smoothing, told_before, weighted):
     rows = scored_rows(weights=weights)
     colors = np.array([0, 1, 1, 0, 1], dtype=np.int8)
     D = pairs_by_definition(rows, smoothing)
-    pairs = Pairs(rows, damping_of(smoothing), colors if told_before else None)
+    pairs = PairDistribution(rows, damping_of(smoothing), colors if told_before else None)
     U = pairs.ask(colors)
     assert pytest.approx(u_by_definition(D, rows.y, colors), rel=1e-12) == U
     apart = colors[rows.y][:, None] != colors
@@ -84,7 +84,7 @@ def test_weights_and_u(smoothing, told_before, weighted):
 def test_affinity_and_edges(smoothing):
     rows = scored_rows()
     D = pairs_by_definition(rows, smoothing)
-    pairs = Pairs(rows, damping_of(smoothing))
+    pairs = PairDistribution(rows, damping_of(smoothing))
     affinity = pairs.affinity()
     np.testing.assert_allclose(affinity, affinity_by_definition(D, rows.y, 5), rtol=1e-11)
     colors = np.array([0, 1, 1, 0, 1], dtype=np.int8)
@@ -104,7 +104,7 @@ def test_rows_with_smoothing_weigh_c_times_one_less_c():
         raised = np.exp(rows.scores - rows.scores[own][:, None])
         c = 1 / (1 + smoothing * (raised.sum(axis=1) - 1))
         mass = c * (1 - c) / smoothing
-        found = Pairs(rows, damping_of(smoothing)).edges()[:, -1]
+        found = PairDistribution(rows, damping_of(smoothing)).edges()[:, -1]
         np.testing.assert_allclose(found, mass / mass.sum(), rtol=1e-10)
 
 
@@ -112,7 +112,7 @@ def test_rows_with_smoothing_weigh_c_times_one_less_c():
 def test_scores_are_as_they_were(smoothing):
     rows = scored_rows()
     before = rows.scores
-    pairs = Pairs(rows, damping_of(smoothing))
+    pairs = PairDistribution(rows, damping_of(smoothing))
     pairs.affinity(), pairs.edges()
     pairs.ask(np.array([0, 1, 0, 1, 0], dtype=np.int8))
     np.testing.assert_array_equal(rows.scores, before)
@@ -128,11 +128,11 @@ def test_blocks_and_threads_do_not_matter(smoothing, monkeypatch):
         with Workers(n_threads) as workers:
             rows = scored_rows(n=1000, workers=workers)
             assert len(rows.blocks) > 10
-            pairs = Pairs(rows, damping_of(smoothing))
+            pairs = PairDistribution(rows, damping_of(smoothing))
             found.append((pairs.affinity(), pairs.edges(), pairs.ask(colors), rows.weights))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
-    U = Pairs(whole, damping_of(smoothing)).ask(colors)
+    U = PairDistribution(whole, damping_of(smoothing)).ask(colors)
     assert found[0][2] == pytest.approx(U, rel=1e-12)
     np.testing.assert_allclose(found[0][3], whole.weights, rtol=1e-11)
 
@@ -173,7 +173,7 @@ def test_weights_are_right_however_large_the_scores(seed, k, smoothing, scale):
     """Also where U itself is too small for a float: its shares are not."""
     rows = scored_rows(n=20, k=k, scale=scale, seed=seed)
     colors = random_coloring(k, np.random.default_rng(seed))
-    U = Pairs(rows, damping_of(smoothing), colors).ask(colors)
+    U = PairDistribution(rows, damping_of(smoothing), colors).ask(colors)
     expected, log_U = weights_in_logs(rows.scores, rows.y, smoothing, colors)
     np.testing.assert_allclose(rows.weights, expected, atol=1e-9)
     assert np.exp(log_U) * (1 - 1e-9) - 1e-290 <= U <= np.exp(log_U) * (1 + 1e-9) + 1e-290
@@ -184,7 +184,7 @@ def test_rows_that_are_far_on_either_side_weigh_alike():
     rows.y[:] = 0
     rows.blocks[0].scores[:] = [[0.0, 400.0], [0.0, -400.0]]
     colors = np.array([0, 1], dtype=np.int8)
-    assert Pairs(rows, damping_of(1.0), colors).ask(colors) == pytest.approx(1)
+    assert PairDistribution(rows, damping_of(1.0), colors).ask(colors) == pytest.approx(1)
     np.testing.assert_allclose(rows.weights, [0.5, 0.5])
 
 

@@ -14,7 +14,7 @@ from steadyboost.lab.experiments.problems import (
     seed_of,
     why_missing,
 )
-from steadyboost.lab.experiments.work import Rows, draw, hold_out, split_rows
+from steadyboost.lab.experiments.work import SplitRows, draw, hold_out, split_rows
 
 WINE = {"set": "wine", "change": {}}
 CLEAN = {"kind": "none", "rate": 0.0}
@@ -86,7 +86,7 @@ def test_generated_problems():
 
 
 def test_hold_out_parts_a_fifth_off():
-    rows = Rows(np.arange(50.0)[:, None], np.arange(50))
+    rows = SplitRows(np.arange(50.0)[:, None], np.arange(50))
     train, held = hold_out(rows, seed=0)
     assert (len(train), len(held)) == (40, 10)
     assert sorted([*train.y, *held.y]) == list(range(50))

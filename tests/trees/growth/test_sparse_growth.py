@@ -21,7 +21,7 @@ from steadyboost.trees.growth.tree import Parallelism, grow_tree
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
 from steadyboost.trees.rules import attribute_test
 from steadyboost.trees.rules.attribute_test import grow_test
-from steadyboost.trees.rules.decision_rule import Evidence, grow_rule
+from steadyboost.trees.rules.decision_rule import RuleStatistics, grow_rule
 
 CRITERIA = ("gini", "entropy", "error", "edge", "newton")
 
@@ -93,7 +93,7 @@ def test_rules_are_the_same(criterion, n_shards, monkeypatch):
         full, sparse, sums = made_up(criterion, seed)
         drawn = np.random.default_rng(seed).permutation(160).astype(np.int32)
         parts = np.sort(drawn[:100]), np.sort(drawn[100:])
-        rules = [grow_rule(Evidence(b, sums, n_shards), *parts) for b in (sparse, full)]
+        rules = [grow_rule(RuleStatistics(b, sums, n_shards), *parts) for b in (sparse, full)]
         assert_identical(*rules)
 
 

@@ -55,7 +55,7 @@ class Turns(NamedTuple):
     positions: np.ndarray  # (labels, n)
 
 
-class Node(NamedTuple):
+class SearchNode(NamedTuple):
     """The rows of a node, and how to read their bins (see ``error_splits``)."""
 
     rows: np.ndarray
@@ -63,7 +63,7 @@ class Node(NamedTuple):
     turns: Turns
 
 
-class Contribution(NamedTuple):
+class LeafContribution(NamedTuple):
     """What leaves with labels contribute."""
 
     curve: np.ndarray  # weight right on each interval
@@ -74,7 +74,7 @@ class Contribution(NamedTuple):
 class CutContext(NamedTuple):
     """What a cut of a node is scored with: all other leaves, the node's label, the intervals."""
 
-    elsewhere: Contribution
+    elsewhere: LeafContribution
     label: int  # -1 for none
     ends: tuple[np.ndarray, np.ndarray]
 

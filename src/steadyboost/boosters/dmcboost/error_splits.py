@@ -18,10 +18,10 @@ from steadyboost.boosters.dmcboost.error_line_search import (
     merging_width,
 )
 from steadyboost.boosters.dmcboost.error_search import (
-    Contribution,
-    Node,
+    LeafContribution,
     NodeSums,
     PartSums,
+    SearchNode,
     Turns,
     add_row,
     best_label,
@@ -243,7 +243,7 @@ class ErrorSplitScorer:
         self._right = np.zeros(self.n_intervals, dtype=self.dtype)  # of all leaves together
         self._curves: dict[int, np.ndarray] = {}  # of each of them
         self._losses = np.zeros((2, 2 * len(scores)))  # as well
-        self._sides: dict[int, list[Contribution]] = {}
+        self._sides: dict[int, list[LeafContribution]] = {}
         self._pairs: dict[int, tuple[int, Sequence[Leaf]]] = {}
         self._sums: dict[int, list[NodeSums]] = {}
 
@@ -293,14 +293,14 @@ class ErrorSplitScorer:
             self._curves[leaf.place], self._losses[:, leaf.place] = curve, losses
             self._pairs[leaf.place] = parent.place, leaves
 
-    def _elsewhere(self, place: int) -> Contribution:
+    def _elsewhere(self, place: int) -> LeafContribution:
         """The contribution of all leaves but one."""
         if place not in self._curves:
-            return Contribution(self._right, 0.0, 0.0)
+            return LeafContribution(self._right, 0.0, 0.0)
         n_places = 1 + next(reversed(self._curves))  # they came in the order of their places
         before, after = self._losses[:, :place], self._losses[:, place + 1 : n_places]
         own, others = (before.sum(axis=1) + after.sum(axis=1)).tolist()
-        return Contribution(self._right - self._curves[place], own, others)
+        return LeafContribution(self._right - self._curves[place], own, others)
 
     def search(self, leaf: Leaf, leaves: Sequence[Leaf]) -> LineSearchSplit | None:
         elsewhere = self._elsewhere(leaf.place)
@@ -314,7 +314,7 @@ class ErrorSplitScorer:
 
     def _sides_of(
         self, leaf: Leaf, found: LineSearchSplit, group: np.ndarray, sums: NodeSums
-    ) -> list[Contribution]:
+    ) -> list[LeafContribution]:
         feature = np.array([found.feature])
         if len(sums.hist):
             cells = self._cells(group, feature, sums)
@@ -325,7 +325,7 @@ class ErrorSplitScorer:
             add_sides(read, leaf.rows, self.tallies, self.turns, *sides, curves, losses)
             losses *= self.share
         both = zip(curves, losses.tolist(), strict=True)
-        return [Contribution(curve, *own) for curve, own in both]
+        return [LeafContribution(curve, *own) for curve, own in both]
 
     def _cells(self, group: np.ndarray, features: np.ndarray, sums: NodeSums) -> NodeSums:
         """The sums of some features of a group, without a gap between them."""
@@ -387,14 +387,14 @@ class ErrorSplitScorer:
         return NodeSums(hist, mass, losses, right_now)
 
     def _search_group(
-        self, leaf: Leaf, elsewhere: Contribution, group: np.ndarray, sums: NodeSums
+        self, leaf: Leaf, elsewhere: LeafContribution, group: np.ndarray, sums: NodeSums
     ) -> LineSearchSplit | None:
         """The best split on a group of features, of which each thread takes some."""
 
         def search(features: np.ndarray) -> LineSearchSplit | None:
             left_bitset = np.zeros(BITSET_WORDS, dtype=np.uint32)
             own, layout = self._cells(group, features, sums), self.sample.binned.layout
-            node = Node(leaf.rows, self.sample.columns(features), self.turns)
+            node = SearchNode(leaf.rows, self.sample.columns(features), self.turns)
             weight, loss, purity, feature, left, right = search_features(
                 features, layout, node, own, elsewhere, leaf.label, self.ends, left_bitset
             )

@@ -76,7 +76,7 @@ class BlockPairs:
         return self.log_factor - self.exp_scores.shift + sides[colors[y], np.arange(len(y))]
 
 
-class Pairs:
+class PairDistribution:
     """A distribution over the (row, label) pairs of all rows, from the current scores.
 
     ``damping``, if any, gives the logarithm of a further factor of each row, from
@@ -189,11 +189,11 @@ class OutputCodeClassifier(BoostingClassifier):
         k = self.n_classes_
         rule = coloring_rule(self.coloring, k)
         if rule.needs_affinity:
-            pairs = Pairs(rows, self.damping())
+            pairs = PairDistribution(rows, self.damping())
             colors = rule.draw(round_.t, k, pairs.affinity(), round_.rng(Draw.COLORING))
         else:
             colors = rule.draw(round_.t, k, None, round_.rng(Draw.COLORING))
-            pairs = Pairs(rows, self.damping(), colors)
+            pairs = PairDistribution(rows, self.damping(), colors)
         separated = pairs.ask(colors)
         info = {"U": separated, "coloring": colors.tolist()}
         targets = np.empty_like(rows.y)

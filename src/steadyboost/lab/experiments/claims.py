@@ -59,7 +59,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class ClaimVerdict:
     """``state`` is "reproduces", "does not", "undecided", "cannot be run" or "not run yet".
 
     ``confidence`` is the share of resamples of the runs in which the claim holds; None where it is
@@ -124,7 +124,7 @@ def _listed(names: tuple[str, ...], most: int = 8) -> str:
     return ", ".join(names[:most]) + more
 
 
-def judge(claim: Claim, results: Results) -> Verdict:
+def judge(claim: Claim, results: Results) -> ClaimVerdict:
     """The verdict on a claim, from our results."""
     experiment = results.experiment
     ours = count(claim, experiment, results)
@@ -133,18 +133,18 @@ def judge(claim: Claim, results: Results) -> Verdict:
     if not ours.total or _has_idle_method(claim, results):
         reason = claim.cannot or _why_not(claim, results)
         state = NOT_RUN if reason == NOT_RUN else "cannot be run"
-        return Verdict(claim, state, ours, needed, printed, reason)
+        return ClaimVerdict(claim, state, ours, needed, printed, reason)
     quick = experiment.is_quick
     if is_tested(claim):
         state = _state(ours.holds >= needed)
         plain = _state(count(claim, experiment, PlainReader(results)).holds >= needed)
         other = "" if plain == state else plain
-        return Verdict(claim, state, ours, needed, printed, quick=quick, plain=other)
+        return ClaimVerdict(claim, state, ours, needed, printed, quick=quick, plain=other)
     confidence = share_of_draws(claim, experiment, Draws(results), needed)
     state = (
         _state(confidence > 0.5) if confidence <= LEVEL or confidence >= 1 - LEVEL else UNDECIDED
     )
-    return Verdict(claim, state, ours, needed, printed, quick=quick, confidence=confidence)
+    return ClaimVerdict(claim, state, ours, needed, printed, quick=quick, confidence=confidence)
 
 
 def _state(holds: bool) -> str:

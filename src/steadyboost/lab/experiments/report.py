@@ -14,7 +14,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from steadyboost.lab.experiments.claims import Verdict, judge
+from steadyboost.lab.experiments.claims import ClaimVerdict, judge
 from steadyboost.lab.experiments.plan import Experiment, Point, Printed
 from steadyboost.lab.experiments.reading import papers, point_at, row_label
 from steadyboost.lab.experiments.results import NOT_RUN, Results
@@ -52,7 +52,7 @@ class Report:
     rows: list[str]
     columns: list[str]
     entries: list[list[Entry]]
-    verdicts: list[Verdict]
+    verdicts: list[ClaimVerdict]
 
     @property
     def experiment(self) -> Experiment:
@@ -197,7 +197,7 @@ def terminal_lines(report: Report) -> list[Text]:
     return lines + [Text(remark, style="dim") for remark in remarks(report)]
 
 
-def asked_by(verdict: Verdict) -> str:
+def asked_by(verdict: ClaimVerdict) -> str:
     """The claim; a question of our own is marked as such."""
     return ("(Our question) " if verdict.claim.ours else "") + verdict.claim.says
 

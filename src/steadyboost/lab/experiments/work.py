@@ -81,7 +81,7 @@ HELD_OUT = 0.2  # of the training rows, for validation if the protocol has no su
 
 
 @dataclass(frozen=True)
-class Rows:
+class SplitRows:
     """Rows and their class numbers."""
 
     X: Any
@@ -95,9 +95,9 @@ class Rows:
 class DataSplit:
     """Training, validation and test rows of one run; test labels are always clean."""
 
-    train: Rows
-    validation: Rows | None
-    test: Rows
+    train: SplitRows
+    validation: SplitRows | None
+    test: SplitRows
 
 
 def draw(
@@ -115,8 +115,8 @@ def draw(
         y, _ = corrupt(y, noise["rate"], noise["kind"], random_state=seed)
     noisy = Problem(X, y)
     first, rest = np.split(np.arange(len(learning)), [len(train)])
-    held = Rows(*noisy.take(rest)) if len(rest) else None
-    return DataSplit(Rows(*noisy.take(first)), held, Rows(*problem.take(test)))
+    held = SplitRows(*noisy.take(rest)) if len(rest) else None
+    return DataSplit(SplitRows(*noisy.take(first)), held, SplitRows(*problem.take(test)))
 
 
 def split_rows(
@@ -154,19 +154,21 @@ def _folds(
 def _generated(generator: str, rate: float, seed: int) -> DataSplit:
     if generator == "make_madelon_like":
         problem = datasets.make_madelon_like(TEST_ROWS, random_state=seed)
-        train = Rows(problem.X_train, problem.y_train)
-        return DataSplit(train, None, Rows(problem.X_test, problem.y_test))
+        train = SplitRows(problem.X_train, problem.y_train)
+        return DataSplit(train, None, SplitRows(problem.X_test, problem.y_test))
     rng = np.random.default_rng(seed)
-    train = Rows(*datasets.make_long_servedio(TOY_ROWS, noise=rate, random_state=rng))
-    return DataSplit(train, None, Rows(*datasets.make_long_servedio(TEST_ROWS, random_state=rng)))
+    train = SplitRows(*datasets.make_long_servedio(TOY_ROWS, noise=rate, random_state=rng))
+    return DataSplit(
+        train, None, SplitRows(*datasets.make_long_servedio(TEST_ROWS, random_state=rng))
+    )
 
 
-def hold_out(rows: Rows, seed: int) -> tuple[Rows, Rows]:
+def hold_out(rows: SplitRows, seed: int) -> tuple[SplitRows, SplitRows]:
     """Hold out a fifth of the rows for validation."""
     order = np.random.default_rng(seed).permutation(len(rows))
     cut = round((1 - HELD_OUT) * len(rows))
     whole = Problem(rows.X, rows.y)
-    return Rows(*whole.take(order[:cut])), Rows(*whole.take(order[cut:]))
+    return SplitRows(*whole.take(order[:cut])), SplitRows(*whole.take(order[cut:]))
 
 
 MOST_WARNINGS = 3
@@ -235,12 +237,12 @@ def choose_and_fit(cell: Mapping[str, Any], run: DataSplit) -> Fitted:
 
 
 def _tried(
-    cell: Mapping[str, Any], choice: dict[str, Any], train: Rows, held: Rows
+    cell: Mapping[str, Any], choice: dict[str, Any], train: SplitRows, held: SplitRows
 ) -> tuple[float, int | None]:
     return _validated(cell, fit(cell, choice, train).model, held)
 
 
-def fit(cell: Mapping[str, Any], choice: dict[str, Any], train: Rows) -> Fitted:
+def fit(cell: Mapping[str, Any], choice: dict[str, Any], train: SplitRows) -> Fitted:
     """Fit one model and measure the time."""
     seed = seed_of(cell["data"], cell["repeat"], "fit")
     n_classes = len(np.unique(train.y))
@@ -253,7 +255,7 @@ def fit(cell: Mapping[str, Any], choice: dict[str, Any], train: Rows) -> Fitted:
     return Fitted(model, dict(choice), fit_timed(model, train.X, train.y), watch.times)
 
 
-def _validated(cell: Mapping[str, Any], model: Any, rows: Rows) -> tuple[float, int | None]:
+def _validated(cell: Mapping[str, Any], model: Any, rows: SplitRows) -> tuple[float, int | None]:
     """The error on validation rows: of the best round where rounds are chosen, else at the end."""
     if not cell["method"]["best_round"]:
         return error_rate(model.predict(rows.X), rows.y), None

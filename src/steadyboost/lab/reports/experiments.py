@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.lab.experiments.claims import Verdict
+from steadyboost.lab.experiments.claims import ClaimVerdict
 from steadyboost.lab.experiments.plan import Picture
 from steadyboost.lab.experiments.reading import label_of, papers, point_at
 from steadyboost.lab.experiments.report import (
@@ -62,7 +62,7 @@ class ClaimItem(NamedTuple):
     verdict: str
 
 
-class Section(NamedTuple):
+class ExperimentSection(NamedTuple):
     """The part of the page that is about one experiment."""
 
     anchor: str
@@ -94,10 +94,10 @@ def experiments_page(reports: list[Report], made_by: str) -> str:
     )
 
 
-def _section(report: Report) -> Section:
+def _section(report: Report) -> ExperimentSection:
     experiment = report.experiment
     states = Counter(verdict.state for verdict in report.verdicts)
-    return Section(
+    return ExperimentSection(
         _anchor(experiment.name),
         experiment.paper,
         experiment.name,
@@ -120,7 +120,7 @@ def _badge(state: str, words: str) -> Badge:
     return Badge(f"{MARKS[state]} {words}", BADGE_KINDS.get(state, ""))
 
 
-def _claim(verdict: Verdict) -> ClaimItem:
+def _claim(verdict: ClaimVerdict) -> ClaimItem:
     return ClaimItem(_badge(verdict.state, verdict.state), asked_by(verdict), verdict.sentence)
 
 

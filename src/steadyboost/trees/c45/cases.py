@@ -136,7 +136,7 @@ class SparseCases:
         )
 
 
-class Segment(NamedTuple):
+class NodeCases(NamedTuple):
     """The cases of a node: ``rows`` and their ``weights``, from ``low`` to ``high``."""
 
     rows: np.ndarray

@@ -29,8 +29,8 @@ from steadyboost.trees.c45.cases import (
     PARENT,
     THRESHOLD,
     Branches,
+    NodeCases,
     Nodes,
-    Segment,
     Test,
     TrainingData,
     allocate_segments,
@@ -159,7 +159,7 @@ def choose_test(data, sparse, nodes, node, state, low, high, params):
     while above >= 0:
         gains[nodes.links[above, ATTRIBUTE]] = REJECTED
         above = nodes.links[above, PARENT]
-    own, n_lists = Segment(state.lists[0], state.weights, low, high), 1
+    own, n_lists = NodeCases(state.lists[0], state.weights, low, high), 1
     for f in range(gains.size):
         column, v = data.columns[f], data.n_values[f]
         if v == 0:
@@ -243,7 +243,7 @@ def grow_on(data, order, rank, row_weights, params, nodes, state, branches):
         if n_branches == 0:
             cut, n_branches = state.cuts[f], 2
             threshold = training_value(data, data.sparse, f, order, rank, row_weights, cut)
-        cases = Segment(rows, state.weights, low, high)
+        cases = NodeCases(rows, state.weights, low, high)
         missing = assign_branches(data, Test(f, threshold, n_branches), cases, branches)
         add_branches(data, nodes, node, first, n_branches, cases, branches)
         for b in range(n_branches):

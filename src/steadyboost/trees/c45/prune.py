@@ -24,8 +24,8 @@ from steadyboost.trees.c45.cases import (
     MAJORITY,
     THRESHOLD,
     Branches,
+    NodeCases,
     Nodes,
-    Segment,
     Test,
     TrainingData,
     allocate_segments,
@@ -146,7 +146,7 @@ def partition_cases(data, nodes, stack, top, cases, branches):
     short for the cases.
     """
     node, task = stack[top - 1, NODE], stack[top - 1, TASK]
-    own = Segment(cases.rows, cases.weights, stack[top - 1, LOW], stack[top - 1, HIGH])
+    own = NodeCases(cases.rows, cases.weights, stack[top - 1, LOW], stack[top - 1, HIGH])
     n_branches = nodes.links[node, BRANCHES]
     test = Test(nodes.links[node, ATTRIBUTE], nodes.values[node, THRESHOLD], n_branches)
     missing = assign_branches(data, test, own, branches)

@@ -91,7 +91,7 @@ class SortedCases(NamedTuple):
     order: np.ndarray
 
 
-class SparseEntries(NamedTuple):
+class NodeEntries(NamedTuple):
     """The entries of a node as indices ``found``, and what they are indices of."""
 
     found: np.ndarray
@@ -146,7 +146,7 @@ def discrete_test(column, labels, cases, n_values, params, table):
     ----------
     column, labels : arrays (n_rows,)
         The attribute and the classes.
-    cases : Segment
+    cases : NodeCases
         The cases of the node.
     n_values : int
         Number of values of the attribute.
@@ -402,7 +402,7 @@ def choose_sparse_test(data, sparse, nodes, node, state, low, high, params):
     n = list_entries(sparse, state.lists[0], low, high)
     totals = NodeTotals(high - low, nodes.values[node, CASES], nodes.weights[node])
     starts, found = sparse.starts, sparse.found
-    entries = SparseEntries(found, sparse.rows, sparse.values, data.labels, state.weight)
+    entries = NodeEntries(found, sparse.rows, sparse.values, data.labels, state.weight)
     start, f = 0, 0
     while start < n:
         while starts[f + 1] <= found[start]:

@@ -161,7 +161,7 @@ def fill_paired(packed, offsets, rows, edges, hist):
 
 
 @dataclass(frozen=True)
-class Evidence:
+class RuleStatistics:
     """Rows, and the sums by which a rule on them is judged: of classes, or paired."""
 
     binned: BinnedRows
@@ -231,7 +231,9 @@ class RuleCondition:
         return rows[:n], rows[n:]
 
 
-def add_tests(evidence: Evidence, rows: np.ndarray, max_tests: int | None) -> list[RuleCondition]:
+def add_tests(
+    evidence: RuleStatistics, rows: np.ndarray, max_tests: int | None
+) -> list[RuleCondition]:
     """Add the test that lowers the potential most, until none does or the inside is pure."""
     paired, layout = evidence.paired, evidence.binned.layout
     total = evidence.total(rows)
@@ -252,7 +254,7 @@ def add_tests(evidence: Evidence, rows: np.ndarray, max_tests: int | None) -> li
 
 
 def _narrowed(
-    hist: np.ndarray, evidence: Evidence, passed: np.ndarray, failed: np.ndarray
+    hist: np.ndarray, evidence: RuleStatistics, passed: np.ndarray, failed: np.ndarray
 ) -> np.ndarray:
     """Histogram of those who passed, from those of the smaller part; ``hist`` may be reused."""
     if len(passed) <= len(failed):
@@ -262,7 +264,7 @@ def _narrowed(
 
 
 def totals_inside(
-    evidence: Evidence, tests: Sequence[RuleCondition], rows: np.ndarray
+    evidence: RuleStatistics, tests: Sequence[RuleCondition], rows: np.ndarray
 ) -> list[np.ndarray]:
     """Sums of the rows that pass the first 0, 1, 2 ... tests."""
     totals = [evidence.total(rows)]
@@ -310,7 +312,10 @@ def write_rule(tests: Sequence[RuleCondition], inside: Sequence[np.ndarray]) -> 
 
 
 def grow_rule(
-    evidence: Evidence, grown_on: np.ndarray, held_out: np.ndarray, max_tests: int | None = None
+    evidence: RuleStatistics,
+    grown_on: np.ndarray,
+    held_out: np.ndarray,
+    max_tests: int | None = None,
 ) -> GrownTree:
     """Grow a rule on some rows (ascending), prune it on others, and answer by all of them.
 
