@@ -26,7 +26,7 @@ def crowd():
             label = kind[row] if rng.random() < accuracy else other
             keep = name == "ann" if row % 5 == 0 else True
             given.append(label if keep else "")
-            answers += [(row, name, label)] if keep else []
+            answers += [(row + 1, name, label)] if keep else []
         checked = "yes" if row % 10 == 0 else "no"
         lines.append(
             [size[row], weight[row], *given, kind[row] if checked == "yes" else "", checked]
@@ -79,7 +79,7 @@ def test_checked_rows_judge_annotators(works, crowd):
     )  # fmt: skip
     by = {one["annotator"]: one for one in found["annotators"]}
     assert by["ann"]["n_checked"] == 16
-    checked = {row for row in range(N) if row % 10 == 0}
+    checked = set(range(1, N + 1, 10))
     assert not checked & {suspect["row"] for suspect in found["suspects"]}
 
 
@@ -87,7 +87,7 @@ def test_checked_rows_of_labels(works, crowd):
     lines = [[i, 1 - i, kind, int(i % 4 == 0)] for i, kind in enumerate(crowd.tolist())]
     write("labels.csv", ["a", "b", "kind", "checked"], lines)
     found = works("audit", "labels.csv", "-t", "kind", "--verified", "checked", *FAST, "--json")
-    assert not {s["row"] for s in found["suspects"]} & set(range(0, N, 4))
+    assert not {s["row"] for s in found["suspects"]} & set(range(1, N + 1, 4))
     works("fit", "labels.csv", "-t", "kind", "--verified", "checked", "-o", "c.sb", *FAST)
 
 
@@ -101,7 +101,7 @@ def test_checked_rows_of_labels(works, crowd):
         (("--annotators", "bob", "--ignore", "kind"), 1, "no answer for"),
         (("--annotators", "ann", "--verified", "checked"), 2, "--target"),
         (("--target", "kind", "--verified", "bob"), 1, "row 2 of column 'bob'"),
-        (("--target", "kind", "--verified", "checked"), 1, "row 2 has no label"),
+        (("--target", "kind", "--verified", "checked"), 1, "row 2 has no value"),
         (("--annotators", "ann", "-b", "SAMME"), 2, "SAMME"),
     ],
 )
@@ -118,4 +118,4 @@ def test_items_of_a_file_are_rows(call, crowd):
     assert "'r1', not a number" in found.stderr
     write("far.csv", ["item", "annotator", "label"], [[999, "ann", "herb"]])
     found = call("fit", "plain.csv", "--answers", "far.csv", "-o", "x.sb", *FAST)
-    assert "item 999" in found.stderr
+    assert "row 1 has the item 999; items are numbers of rows, from 1 to" in found.stderr

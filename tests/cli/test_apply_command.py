@@ -15,9 +15,9 @@ def verdicts(path, *entries, **named):
     return path
 
 
-CHANGE = {"row": 1, "verdict": "change", "given": "cat", "label": "dog", "id": "b"}
-KEEP = {"row": 2, "verdict": "keep", "given": "dog", "label": "dog", "id": "c"}
-DROP = {"row": 3, "verdict": "drop", "given": "cat", "id": "d"}
+CHANGE = {"row": 2, "verdict": "change", "given": "cat", "label": "dog", "id": "b"}
+KEEP = {"row": 3, "verdict": "keep", "given": "dog", "label": "dog", "id": "c"}
+DROP = {"row": 4, "verdict": "drop", "given": "cat", "id": "d"}
 
 
 @pytest.fixture
@@ -39,15 +39,15 @@ def test_labels_change_and_nothing_else(works, table):
 def test_report_as_json_and_agreement_of_reviewers(works, table):
     verdicts("ann.json", CHANGE | {"reviewer": "Ann"}, KEEP)
     verdicts(
-        "bob.json", CHANGE | {"reviewer": "Bob"}, {"row": 2, "verdict": "drop", "given": "dog"}
+        "bob.json", CHANGE | {"reviewer": "Bob"}, {"row": 3, "verdict": "drop", "given": "dog"}
     )
     found = works("apply", table, "ann.json", "bob.json", "-o", "clean.csv", "--json")
-    assert (found["change"], found["unsure"], found["disputed"]) == (1, 1, [2])
-    assert found["rows"] == [{"row": 1, "from": "cat", "to": "dog"}]
+    assert (found["change"], found["unsure"], found["disputed"]) == (1, 1, [3])
+    assert found["rows"] == [{"row": 2, "from": "cat", "to": "dog"}]
     assert found["agreement"][0]["same"] == 0.5
     printed = works("apply", table, "ann.json", "bob.json", "-o", "clean.csv", "--force")
     assert "agree on 50% of 2 common rows" in printed
-    assert "Reviewers differ on 1 rows: 2" in printed
+    assert "Reviewers differ on 1 rows: 3" in printed
 
 
 def test_rows_by_identifier(works, table):
@@ -56,7 +56,7 @@ def test_rows_by_identifier(works, table):
     verdicts("v.json", CHANGE, id="name")
     works("apply", "moved.csv", "v.json", "-o", "clean.csv")
     assert b'b;30;"dog"' in Path("clean.csv").read_bytes()
-    Path("v.csv").write_text("row,id,given,verdict,label\n0,c,dog,change,cat\n")
+    Path("v.csv").write_text("row,id,given,verdict,label\n1,c,dog,change,cat\n")
     works("apply", "moved.csv", "v.csv", "-t", "pet", "--id", "name", "-o", "clean.csv", "--force")
     assert b'c;25;"cat"' in Path("clean.csv").read_bytes()
 
@@ -64,8 +64,8 @@ def test_rows_by_identifier(works, table):
 def test_what_does_not_fit_is_refused_and_nothing_is_written(complains, table):
     for entry, message in (
         (CHANGE | {"row": 9}, "row 9 is beyond the last row"),
-        (CHANGE | {"hash": "00"}, "row 1 has other values"),
-        (CHANGE | {"given": "eel"}, "row 1 is labelled 'cat', and 'eel' was reviewed"),
+        (CHANGE | {"hash": "00"}, "row 2 has other values"),
+        (CHANGE | {"given": "eel"}, "row 2 is labelled 'cat', and 'eel' was reviewed"),
         (CHANGE | {"label": "eel"}, "would become 'eel'"),
     ):
         verdicts("v.json", entry)

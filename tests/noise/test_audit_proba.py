@@ -271,3 +271,13 @@ def test_a_label_that_all_rows_have_is_refused_with_its_place():
     table, sets = make_multilabel_classification(60, 5, n_classes=2, random_state=0)
     with pytest.raises(ValueError, match=r"label 1.*at least two"):
         audit(table, np.column_stack([sets[:, 0], np.ones(60, dtype=int)]), GaussianNB())
+
+
+def test_the_index_of_a_frame_stands_in_the_table():
+    names = [f"p{k}" for k in range(len(Y))]
+    found = audit_proba(PROBA, pd.Series(Y, pd.Index(names, name="person")))
+    assert found.to_frame().index.tolist() == [names[row] for row in found.table.row]
+    assert repr(found.head(2)).splitlines()[1].split()[1] == names[found.table.row[0]]
+    levels = pd.MultiIndex.from_arrays([np.arange(len(Y)), names])
+    assert list(audit_proba(PROBA, pd.Series(Y, levels)).kept) == ["level_0", "level_1"]
+    assert not audit_proba(PROBA, pd.Series(Y)).kept

@@ -67,6 +67,16 @@ def test_it_prints_the_first_lines(table):
     assert long[-1] == "... 7 more"
 
 
+def test_rows_are_known_by_numbers_and_by_columns_of_the_data():
+    kept = {"id": np.array(list("vwxyz")), "score": np.arange(5)}
+    table = LabelTable.ranked(GIVEN, SUGGESTED, SCORE, np.arange(11, 16), kept)
+    assert table.row.tolist() == [3, 0, 4, 1]
+    assert table.to_csv().splitlines()[1].startswith("14,y,3,")
+    assert repr(table.head(1)).splitlines()[0].split()[:3] == ["row", "id", "score_"]
+    assert table.take([1]).kept["id"].tolist() == ["v"]
+    assert table.to_frame().index.names == ["id", "score_"]
+
+
 def test_an_empty_table_has_a_heading(table):
     empty = table.take(table.score > 2)
     assert len(empty) == 0

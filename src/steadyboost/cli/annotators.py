@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from steadyboost.cli.inputs import Training, TrainingSource, read_training
+from steadyboost.cli.inputs import Training, TrainingSource, read_source, read_training
 from steadyboost.cli.options import refuse
 from steadyboost.cli.shell import Failure, console, grid, say, told_in_one_sentence
 
@@ -34,8 +34,8 @@ AnswersFile = Annotated[
     Path | None,
     typer.Option(
         "--answers",
-        help="File of answers, which replace --target, with the columns item (number of the row, "
-        "from 0), annotator and label.",
+        help="File of answers, which replace --target, with the columns item (number of the row: "
+        "1 is the first below the header), annotator and label.",
     ),
 ]
 Verified = Annotated[
@@ -85,24 +85,21 @@ def read_annotated(source: TrainingSource, sources: Sources, *, quiet: bool) -> 
     """Training rows with labels and checks, or with answers of annotators instead of labels."""
     if not sources.has_answers and sources.verified is None:
         return AnnotatedTraining(read_training(source, quiet=quiet), {})
-    from steadyboost.io import read_table
-
     apart = [*sources.annotators, *filter(None, [sources.verified])]
-    named = [] if source.target is None else [source.target]
-    if sources.verified is not None and not named:
+    if sources.verified is not None and source.target is None:
         refuse("--verified", "checked rows need labels: name their column by --target.")
+    if sources.has_answers and source.target is not None:
+        apart.append(source.target)  # some rows may have no label of their own
+    target = None if sources.has_answers else source.target
     with told_in_one_sentence():
-        table = read_table(
-            source.data,
-            weights=source.weights,
-            ignore=source.ignore,
-            categorical=source.categorical,
-            keep=[*named, *apart],
-        )
+        table = read_source(source._replace(target=target, keep=[*source.keep, *apart]))
         assert table.kept is not None
-        columns = {name: table.kept[name].to_list() for name in table.kept.columns}
-        checked = _checked(source, sources.verified, columns)
-        labels, extra = _labels(source, sources, columns)
+        columns = {name: table.kept[name].to_list() for name in apart}
+        checked = _checked(source, sources.verified, columns, table.numbers)
+        if sources.has_answers:
+            labels, extra = _labels(source, sources, columns, len(table.numbers))
+        else:
+            labels, extra = _classes(source, table.labels), {}
     if checked is not None:
         extra["verified"] = checked
         _need_labels(source, labels, checked)
@@ -112,12 +109,12 @@ def read_annotated(source: TrainingSource, sources: Sources, *, quiet: bool) -> 
 
 
 def _labels(
-    source: TrainingSource, sources: Sources, columns: dict[str, list[Any]]
+    source: TrainingSource, sources: Sources, columns: dict[str, list[Any]], n_rows: int
 ) -> tuple[Any, dict[str, Any]]:
     """Labels of the target, None where there are none, and answers; all of one type."""
     import numpy as np
 
-    item, annotator, text = _answers(sources, columns)
+    item, annotator, text = _answers(sources, columns, n_rows)
     own = [] if source.target is None else columns[source.target]
     every = [*own, *text]
     known = np.array([label is not None for label in every], dtype=bool)
@@ -125,9 +122,6 @@ def _labels(
     if known.any():
         typed[known] = _classes(source, np.array(every, dtype=object)[known]).tolist()
     labels = typed[: len(own)] if own else None
-    if not sources.has_answers:
-        _need_labels(source, typed, known | True)
-        return np.array(typed.tolist()), {}
     return labels, {"annotations": (item, annotator, typed[len(own) :])}
 
 
@@ -144,12 +138,14 @@ def _classes(source: TrainingSource, labels: np.ndarray) -> np.ndarray:
     return as_classes(source.data, source.target or "label", labels)
 
 
-def _answers(sources: Sources, columns: dict[str, list[Any]]) -> tuple[Any, Any, list[str]]:
+def _answers(
+    sources: Sources, columns: dict[str, list[Any]], n_rows: int
+) -> tuple[Any, Any, list[str]]:
     """Items, annotators and labels as text, whether from columns or from a file."""
     import numpy as np
 
     if sources.answers is not None:
-        return _from_file(sources.answers)
+        return _from_file(sources.answers, n_rows)
     triples = [
         (row, name, label)
         for name in sources.annotators
@@ -162,8 +158,8 @@ def _answers(sources: Sources, columns: dict[str, list[Any]]) -> tuple[Any, Any,
     return np.array(item), np.array(annotator, dtype=object), list(label)
 
 
-def _from_file(path: Path) -> tuple[Any, Any, list[str]]:
-    """The three columns of a file of answers."""
+def _from_file(path: Path, n_rows: int) -> tuple[Any, Any, list[str]]:
+    """The three columns of a file of answers; rows, which it counts from 1, as positions."""
     import numpy as np
 
     from steadyboost.io import TableError, read_table
@@ -174,11 +170,19 @@ def _from_file(path: Path) -> tuple[Any, Any, list[str]]:
     by = table.kept[annotator].to_list()
     if None in by:
         raise TableError(f"{path}: row {by.index(None) + 1} has no annotator.")
-    return table.X[item].to_numpy(), np.array(by, dtype=object), list(table.labels)
+    number = table.X[item].to_numpy()
+    wrong = ~((number >= 1) & (number <= n_rows) & (number % 1 == 0))
+    if wrong.any():
+        row = int(wrong.argmax())
+        raise TableError(
+            f"{path}: row {row + 1} has the item {number[row]:g}; items are numbers of rows, from "
+            f"1 to {n_rows}."
+        )
+    return number.astype(np.int64) - 1, np.array(by, dtype=object), list(table.labels)
 
 
 def _checked(
-    source: TrainingSource, name: str | None, columns: dict[str, list[Any]]
+    source: TrainingSource, name: str | None, columns: dict[str, list[Any]], numbers: np.ndarray
 ) -> np.ndarray | None:
     """A mask from words; nothing is no."""
     import numpy as np
@@ -186,7 +190,7 @@ def _checked(
     if name is None:
         return None
     words = [str(value or NO[0]).lower() for value in columns[name]]
-    for row, word in enumerate(words, start=1):
+    for row, word in zip(numbers.tolist(), words, strict=True):
         if word not in (*YES, *NO):
             raise Failure(
                 f"{source.data}: row {row} of column {name!r} is {word!r}; --verified takes true "

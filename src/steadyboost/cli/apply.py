@@ -112,14 +112,19 @@ def with_verdicts(
     with told_in_one_sentence(f"{source.data}: "):
         changes = matched(merged.verdicts, file, source.target, None)
     table, y = annotated.training.table, annotated.training.y.copy()
-    by_text = dict(zip(file.column(source.target), y.tolist(), strict=True))
+    places = {number - 1: place for place, number in enumerate(table.numbers.tolist())}
+    given = file.column(source.target)
+    by_text = {given[row]: y[place] for row, place in places.items()}
     weights = np.ones(len(y)) if table.weights is None else table.weights.copy()
     verified = np.zeros(len(y), dtype=bool)
     for row, label, _ in changes:
+        place = places.get(row)  # None for a row that was left out as it has no label
+        if place is None:
+            continue
         if label is None:
-            weights[row] = 0.0
+            weights[place] = 0.0
         else:
-            y[row], verified[row] = by_text[label], True
+            y[place], verified[place] = by_text[label], True
     kept = table if (weights == 1).all() else replace(table, weights=weights)
     return AnnotatedTraining(Training(kept, y), annotated.extra | {"verified": verified})
 
@@ -139,12 +144,12 @@ def tell(
             {
                 **counts,
                 "rows": [
-                    {"row": one.row, "from": given[one.row], "to": one.label}
+                    {"row": one.row + 1, "from": given[one.row], "to": one.label}
                     for one in changes
                     if one.is_change or one.label is None
                 ],
                 "agreement": [one._asdict() for one in merged.agreements],
-                "disputed": [one.row for one in merged.disputed],
+                "disputed": [one.row + 1 for one in merged.disputed],
                 **files,
             }
         )
@@ -172,6 +177,6 @@ def tell_agreement(page: Any, merged: MergedVerdicts) -> None:
         kappa = "" if one.kappa != one.kappa else f", Cohen's kappa {one.kappa:.2f}"
         page.print(f"{names} agree on {one.same:.0%} of {one.rows:,} common rows{kappa}.")
     if merged.disputed:
-        rows = ", ".join(str(entry.row) for entry in merged.disputed[:SHOWN])
+        rows = ", ".join(str(entry.row + 1) for entry in merged.disputed[:SHOWN])
         more = " ..." if len(merged.disputed) > SHOWN else ""
         page.print(f"Reviewers differ on {len(merged.disputed):,} rows: {rows}{more}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
@@ -24,11 +26,11 @@ from steadyboost.cli.options import check_outputs, refuse
 from steadyboost.cli.shell import console, grid, print_files, print_json, told_in_one_sentence
 
 if TYPE_CHECKING:
+    from steadyboost.io import Table
     from steadyboost.noise import AnnotatorTable, LabelAudit
 
 SHOWN = 10  # suspects in the terminal
-TITLES = ("row", "given", "suggested", "P(wrong)")
-COUNTED = "row numbers start at 0"
+COUNTED = "rows are counted from 1, without the header"
 Csv = Annotated[
     Path | None,
     typer.Option("--output", "-o", help="Write all rows, most suspicious first (.csv)."),
@@ -66,7 +68,10 @@ Review = Annotated[
 ]
 Id = Annotated[
     str | None,
-    typer.Option("--id", help="Column that identifies rows, for the review; not a feature."),
+    typer.Option(
+        "--id",
+        help="Column that identifies the rows, in all outputs and for the review; not a feature.",
+    ),
 ]
 Pictures = Annotated[
     str | None,
@@ -100,6 +105,7 @@ def audit(
     answers: AnswersFile = None,
     verified: Verified = None,
     weights: options.Weights = None,
+    keep: options.Keep = None,
     ignore: options.Ignore = None,
     categorical: options.Categorical = None,
     use: options.Use = None,
@@ -118,11 +124,11 @@ def audit(
     check_outputs(force, [data], **wanted)
     judge = make_booster(booster, None, None, [], random_state=seed) if booster else None
     names = [name for part in proba or () for name in part.split(",")]
-    apart = [name for name in (id, pictures) if name]
-    left_out = list(dict.fromkeys([*(ignore or ()), *apart]))
+    named = [name for name in (id, *(keep or ())) if name]
     source = TrainingSource(
-        *(data, target, weights, left_out, categorical or ()),
+        *(data, target, weights, ignore or (), categorical or ()),
         use=[*(use or ()), *names, *([] if groups is None else [groups])],
+        keep=list(dict.fromkeys([*named, *([pictures] if pictures else [])])),
         drop_unlabelled=drop_unlabelled,
         text=TextFormat(separator, decimal, encoding),
     )
@@ -149,15 +155,25 @@ def audit(
         settings = {"cv": folds, "random_state": seed, "n_jobs": jobs or -1, **listed}
         settings |= annotated.extra
         found = run(data, training, judge, groups, **settings)
+    found = with_file_rows(found, training.table, named)
     if output:
         found.to_csv(output, spreadsheet=spreadsheet)
     if html:
         write_page(found, training.table.X, html, data, target, output)
     if review:
-        write_review(found, training.table.X, review, ReviewedFile(data, target, id, pictures))
+        write_review(found, training.table, review, ReviewedFile(data, target, id, pictures))
     files = {"table": output, "page": html, "review": review}
     written = {name: str(path) for name, path in files.items() if path}
     tell_results(found, data, json, written, by)
+
+
+def with_file_rows(found: LabelAudit, table: Table, kept: Sequence[str]) -> LabelAudit:
+    """The audit with rows as they are known in the file: by number and by some columns."""
+    columns = {}
+    if kept:
+        assert table.kept is not None
+        columns = {name: table.kept[name].fill_null("").to_numpy() for name in kept}
+    return replace(found, numbers=table.numbers, kept=columns)
 
 
 def as_flag(text: str) -> Any:
@@ -245,25 +261,24 @@ class ReviewedFile(NamedTuple):
         return f"steadyboost audit {self.data.name}{told} --review"
 
 
-def write_review(found: LabelAudit, X: Any, path: Path, file: ReviewedFile) -> None:
+def write_review(found: LabelAudit, table: Table, path: Path, file: ReviewedFile) -> None:
     """The review page, with the values as they are written in the file where it can be edited."""
     from steadyboost.io import from_columns
     from steadyboost.io.edit import is_editable, open_table
 
-    shown, ids, pictures = X, None, None
+    shown, pictures, kept = table.X, None, table.kept
     if is_editable(file.data):
-        source = open_table(file.data)
-        shown = from_columns({n: source.column(n) for n in source.names if n != file.target})
-        ids = source.column(file.id) if file.id else None
-        if file.pictures:
-            pictures = [file.data.parent / name for name in source.column(file.pictures)]
-    elif file.id or file.pictures:
-        refuse("--id", "identifiers and pictures are columns of CSV, TSV and Parquet files.")
+        source, rows = open_table(file.data), (table.numbers - 1).tolist()
+        columns = {name: source.column(name) for name in source.names if name != file.target}
+        shown = from_columns({name: [own[k] for k in rows] for name, own in columns.items()})
+    if file.pictures:
+        assert kept is not None
+        pictures = [file.data.parent / str(name) for name in kept[file.pictures]]
     with told_in_one_sentence(f"{file.data}: "):
         found.review(
             path,
             table=shown,
-            ids=ids,
+            ids=found.kept[file.id].tolist() if file.id else None,
             id_name=file.id or "",
             name=file.data.name,
             target=file.target or "",
@@ -307,8 +322,6 @@ def tell_results(
         by = {} if annotators is None else {"annotators": annotators_as_dicts(annotators)}
         print_json({"data": str(data), **as_dict(found), **by, **files})
         return
-    from steadyboost.noise.label_table import percent
-
     page, n = console(), len(found.given)
     low, high = found.noise_rate_interval
     page.print(
@@ -320,9 +333,9 @@ def tell_results(
     if not len(found.suspects):
         page.print("No label is more likely wrong than right; the most suspicious rows:")
     worst = (found.table.disputed() if len(found.suspects) else found.table).head(SHOWN)
-    wrong = [percent(1 - score) for score in worst.score.tolist()]
-    rows = zip(worst.row, worst.given, worst.suggested, wrong, strict=True)
-    page.print(grid(TITLES, rows, caption=COUNTED, caption_justify="left"))
+    shown = worst.shown()
+    rows = zip(*shown.values(), strict=True)
+    page.print(grid(shown, rows, caption=COUNTED, caption_justify="left"))
     if annotators is not None:
         print_annotators(annotators)
     print_files(files)
@@ -341,13 +354,14 @@ def as_dict(found: LabelAudit) -> dict[str, Any]:
         "wrong_per_class": {str(name): n for name, n in found.n_wrong_per_class.items()},
         "transition_matrix": found.transition_matrix.tolist(),
         "suspects": [_suspect(found, int(row)) for row in found.suspects],
-        "conflicts": [[int(row) for row in group] for group in found.conflicts],
+        "conflicts": [found.numbers_of(group).tolist() for group in found.conflicts],
     }
 
 
 def _suspect(found: LabelAudit, row: int) -> dict[str, Any]:
     return {
-        "row": row,
+        "row": int(found.numbers_of(row)),
+        **{name: column[row] for name, column in found.kept.items()},
         "given": found.given[row],
         "suggested": found.suggested[row],
         "score": found.scores[row],

@@ -54,26 +54,33 @@ class TrainingSource(NamedTuple):
     text: TextFormat = TextFormat()
 
 
+def read_source(source: TrainingSource) -> Table:
+    """Read the training rows, without columns that nothing can be learnt from."""
+    from steadyboost.io import read_table, screened
+
+    table = read_table(
+        source.data,
+        target=source.target,
+        weights=source.weights,
+        ignore=source.ignore,
+        categorical=source.categorical,
+        keep=source.keep,
+        drop_unlabelled=source.drop_unlabelled,
+        **source.text._asdict(),
+    )
+    return screened(table, {*source.use, *source.categorical})
+
+
 def read_training(source: TrainingSource, *, quiet: bool = False) -> Training:
     """Read the training rows, and print a summary of them unless ``quiet``."""
-    from steadyboost.io import as_classes, has_own_labels, read_table, screened
+    from steadyboost.io import as_classes, has_own_labels
 
     data = source.data
     if source.target is None and not has_own_labels(data):
         refuse("--target", "name the column of the labels.")
     column = source.target or "label"
     with told_in_one_sentence():
-        table = read_table(
-            data,
-            target=source.target,
-            weights=source.weights,
-            ignore=source.ignore,
-            categorical=source.categorical,
-            keep=source.keep,
-            drop_unlabelled=source.drop_unlabelled,
-            **source.text._asdict(),
-        )
-        table = screened(table, {*source.use, *source.categorical})
+        table = read_source(source)
         y = as_classes(data, column, table.labels)
     if (y == y[0]).all():
         raise Failure(

@@ -1,7 +1,8 @@
 """Which labels look wrong."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -68,6 +69,11 @@ class LabelAudit(Reviewable):
         The rows, as they were passed.
     model : classifier or None
         The model that judged, where it was one that cross-fits itself.
+    kept : dict of str to ndarray
+        Columns by which rows are known, which the table shows: the index of a pandas frame or
+        series, if it does not merely count, or identifiers of a file.
+    numbers : ndarray of int or None
+        Number of each row in its file, from 1, where a command has read the data.
     """
 
     classes: np.ndarray
@@ -83,11 +89,14 @@ class LabelAudit(Reviewable):
     notes: list[str]
     X: Any = None
     model: Any = None
+    kept: Mapping[str, np.ndarray] = field(default_factory=dict)
+    numbers: np.ndarray | None = None
 
     @cached_property
     def table(self) -> LabelTable:
         """All rows, the least credible label first."""
-        return LabelTable.ranked(self.given, self.suggested, self.scores)
+        names: dict[str, Any] = {"number": self.numbers, "kept": self.kept}
+        return LabelTable.ranked(self.given, self.suggested, self.scores, **names)
 
     @property
     def ranks(self) -> np.ndarray:
@@ -98,8 +107,13 @@ class LabelAudit(Reviewable):
 
     @property
     def suspects(self) -> np.ndarray:
-        """The flagged rows, the worst first."""
+        """Positions of the flagged rows, the worst first."""
         return self.table.disputed().row
+
+    def numbers_of(self, rows: Any) -> np.ndarray:
+        """The numbers of rows in pages and files, which count from 1, by their positions."""
+        places = np.asarray(rows, dtype=np.int64)
+        return places + 1 if self.numbers is None else self.numbers[places]
 
     @property
     def n_wrong(self) -> float:
@@ -283,7 +297,9 @@ def audit(
     found = _listed(classes[codes], classes, proba, errors, Listed(flag, precision, checked))
     conflicts = conflicting(X, codes)
     notes = [*notes_on(classes, codes, proba, errors), *conflict_note(conflicts)]
-    return LabelAudit(classes, labels, **found, conflicts=conflicts, notes=notes, X=X, model=judge)
+    told: dict[str, Any] = {"conflicts": conflicts, "notes": notes}
+    told["kept"] = index_columns(X, y)
+    return LabelAudit(classes, labels, **found, **told, X=X, model=judge)
 
 
 def _audit_sets(X: Any, labels: np.ndarray, options: dict[str, Any]) -> LabelSetAudit:
@@ -346,7 +362,8 @@ def audit_proba(
     proba, errors = _judged(proba, codes, weights, checked)
     found = _listed(names[codes], names, proba, errors, Listed(flag, precision, checked))
     notes = notes_on(names, codes, proba, errors)
-    return LabelAudit(names, labels, **found, conflicts=[], notes=notes)
+    kept = index_columns(pred_probs, y)
+    return LabelAudit(names, labels, **found, conflicts=[], notes=notes, kept=kept)
 
 
 def audit_fitted(model: Any, X: Any, given: np.ndarray, listed: "Listed") -> LabelAudit:
@@ -360,8 +377,25 @@ def audit_fitted(model: Any, X: Any, given: np.ndarray, listed: "Listed") -> Lab
     conflicts = conflicting(X, codes)
     notes = [*notes_on(classes, codes, proba, errors), *conflict_note(conflicts)]
     fields = _listed(classes[codes], classes, proba, errors, listed)
-    told: dict[str, Any] = {"conflicts": conflicts, "notes": notes}
+    told: dict[str, Any] = {"conflicts": conflicts, "notes": notes, "kept": index_columns(X)}
     return LabelAudit(classes, given, **fields, **told, X=X, model=model)
+
+
+def index_columns(*tables: Any) -> dict[str, np.ndarray]:
+    """The index of the first pandas object that has one of its own, by the names of its levels."""
+    for table in tables:
+        index: Any = getattr(table, "index", None)
+        if not hasattr(index, "get_level_values"):
+            continue
+        if index.nlevels == 1 and np.array_equal(index, np.arange(len(index))):
+            continue
+        unnamed = ["index"] if index.nlevels == 1 else [f"level_{k}" for k in range(index.nlevels)]
+        names = zip(index.names, unnamed, strict=True)
+        return {
+            other if name is None else str(name): np.asarray(index.get_level_values(k))
+            for k, (name, other) in enumerate(names)
+        }
+    return {}
 
 
 class Listed(NamedTuple):

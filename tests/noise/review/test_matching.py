@@ -32,10 +32,10 @@ def test_rows_are_in_order_and_unsure_verdicts_left_out():
 @pytest.mark.parametrize(
     ("verdicts", "message"),
     [
-        (one(3), "row 3 is beyond the last row, 2"),
-        (one(0, hash="0123"), "row 0 has other values"),
-        (one(0, given="3"), "row 0 is labelled '1.0', and '3' was reviewed"),
-        (one(0, label="7"), "row 0 would become '7', which no row of the table is"),
+        (one(3), "row 4 is beyond the last row, 3"),
+        (one(0, hash="0123"), "row 1 has other values"),
+        (one(0, given="3"), "row 1 is labelled '1.0', and '3' was reviewed"),
+        (one(0, label="7"), "row 1 would become '7', which no row of the table is"),
     ],
 )
 def test_what_does_not_fit_is_refused_by_name(verdicts, message):

@@ -60,7 +60,7 @@ def test_every_key(at_work):
     assert at_work.text("#done").startswith("5 judged: 2 changed, 1 kept, 1 not sure, 1 left out")
     at_work.press("u", "u")
     assert set(verdicts(at_work)) == set(rows[:3].tolist())
-    assert f"row {rows[3]}" in at_work.text("#card header")
+    assert f"row {rows[3] + 1}" in at_work.text("#card header")
     at_work.press("ARROW_RIGHT", "j", "ARROW_LEFT", "SPACE")
     assert "6 of 300" in at_work.text("#card header")
     at_work.press("l")
@@ -143,7 +143,7 @@ def test_filters_and_search(at_work):
     at_work.fill("#f-status", "open")
     assert listed() == N - 1
     at_work.fill("#f-status", "change")
-    assert f"row {rows[0]}" in at_work.text("#card header")
+    assert f"row {rows[0] + 1}" in at_work.text("#card header")
 
 
 @pytest.mark.parametrize("kind", ["json", "csv"])
@@ -171,7 +171,7 @@ def test_files_go_out_and_in(at_work, page, kind):
 
 
 def test_files_that_do_not_fit_are_told(at_work, tmp_path):
-    entry = {"row": 0, "verdict": "drop", "given": "zebra"}
+    entry = {"row": 1, "verdict": "drop", "given": "zebra"}
     entries = [entry, {**entry, "row": 999}, {**entry, "verdict": "odd"}]
     document = {"format": "steadyboost-verdicts", "version": 1, "verdicts": entries}
     for name, text, message in (
@@ -261,7 +261,7 @@ def test_a_hundred_thousand_rows(reviewer, tmp_path):
     end = "return [...document.querySelectorAll('.line')].at(-1).innerText"
     reviewer.waits_for("#spacer", "100,000")
     assert reviewer.run(end).startswith("100,000")
-    assert str(found.table.row[-1]) in reviewer.run(end)
+    assert str(found.table.row[-1] + 1) in reviewer.run(end)
     assert reviewer.run("return document.querySelectorAll('.line').length") < 100
     reviewer.press("a", "l")
     assert reviewer.text("#done").startswith("1 judged")

@@ -41,7 +41,7 @@ def test_page_is_one_guarded_file(page):
 def test_rows_are_ranked_and_whole(page):
     found, wrong = made_up()
     data = document(page)
-    assert data["rows"] == found.table.row.tolist()
+    assert data["rows"] == (found.table.row + 1).tolist()
     assert set(data["rows"][: len(wrong)]) == set(wrong.tolist())
     assert data["ids"][0] == f"a{data['rows'][0]}"
     assert (data["id"], data["target"], data["n_review"]) == ("tag", "pet", N)

@@ -38,7 +38,7 @@ def document(**changes):
         ("[1]", "no file of verdicts"),
         ('{"format": "steadyboost-verdicts", "version": 7}', "version 7"),
         ('{"format": "steadyboost-verdicts", "version": 1}', "must be a list"),
-        (document(row=-1), "verdict 1 has the row -1"),
+        (document(row=0), "verdict 1 has the row 0; rows are counted from 1"),
         (document(row=True), "verdict 1 has the row True"),
         (document(verdict="maybe"), "'maybe'; it must be one of keep"),
         (document(label=""), "lacks its label"),
@@ -68,7 +68,7 @@ def test_files_that_are_not_there_or_of_another_kind(tmp_path):
 
 
 def test_a_row_has_one_verdict():
-    with pytest.raises(VerdictError, match="row 3 has 2 verdicts"):
+    with pytest.raises(VerdictError, match="row 4 has 2 verdicts"):
         Verdicts((ENTRIES[0], ENTRIES[0]))
     twins = (Verdict(1, "keep", "a", "a", id="x"), Verdict(2, "keep", "a", "a", id="x"))
     with pytest.raises(VerdictError, match="the row with number 'x' has 2 verdicts"):

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.sparse import issparse
 
 from steadyboost.lab.reports import PACKAGE
+from steadyboost.noise.label_table import percent
 from steadyboost.noise.review.table import ShownTable
 from steadyboost.pages.page import (
     Column,
@@ -116,11 +117,12 @@ def _suspect_table(audit: LabelAudit, X: Any, rows: np.ndarray, names: list[str]
     given, suggested = (_choices(labels[rows]) for labels in (audit.given, audit.suggested))
     values = values_of(X, rows, names)
     columns = [
-        Column("row", hint="Row number, from 0, without the header"),
+        Column("row", hint="Number of the row in the file: 1 is the first below the header"),
         Column("rank", hint="1 is the most suspicious"),
         Column("given", is_number=False, choices=given),
         Column("suggested", is_number=False, choices=suggested),
-        Column("score", hint="Probability that the given label is correct"),
+        Column("P(wrong)", hint="Probability that the given label is wrong", high_first=True),
+        *(Column(name, is_number=kept.dtype.kind in "if") for name, kept in audit.kept.items()),
         *(Column(name, is_number=_are_numbers(values, k)) for k, name in enumerate(names)),
     ]
     ranks = audit.ranks[rows]
@@ -129,12 +131,14 @@ def _suspect_table(audit: LabelAudit, X: Any, rows: np.ndarray, names: list[str]
 
 
 def _line(audit: LabelAudit, row: int, rank: int, values: list[str]) -> list[TableCell]:
+    wrong = 1 - float(audit.scores[row])
     return [
-        plain_cell(row),
+        plain_cell(int(audit.numbers_of(row))),
         plain_cell(rank),
         plain_cell(audit.given[row]),
         plain_cell(audit.suggested[row]),
-        plain_cell(f"{audit.scores[row]:.4f}", float(audit.scores[row])),
+        plain_cell(percent(wrong), wrong),
+        *(plain_cell(column[row]) for column in audit.kept.values()),
         *map(plain_cell, values),
     ]
 
@@ -235,7 +239,10 @@ def _conflict_table(audit: LabelAudit, groups: list[Any]) -> DataTable:
     """Groups of equal rows with different labels, of which at most one can be correct."""
     columns = [Column("rows", is_number=False), Column("labels", is_number=False)]
     rows = [np.asarray(group, dtype=int) for group in groups]
-    cells = [[plain_cell(_listed(own)), plain_cell(_listed(audit.given[own]))] for own in rows]
+    cells = [
+        [plain_cell(_listed(audit.numbers_of(own))), plain_cell(_listed(audit.given[own]))]
+        for own in rows
+    ]
     return DataTable("conflicts", columns, cells, step=STEP)
 
 

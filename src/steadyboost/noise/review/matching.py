@@ -93,15 +93,15 @@ def _misfit(entry: Verdict, row: int, table: ReviewedTable, spellings: dict[str,
     if table.ids is not None and row < 0:
         return f"no row has the identifier {entry.id!r}"
     if row >= len(table.given):
-        return f"row {row} is beyond the last row, {len(table.given) - 1}"
+        return f"row {row + 1} is beyond the last row, {len(table.given)}"
     # Identified rows may have changed in other columns; those found by number must not.
     if table.ids is None and table.hash_of and entry.hash and table.hash_of(row) != entry.hash:
-        return f"row {row} has other values than the row that was reviewed"
+        return f"row {row + 1} has other values than the row that was reviewed"
     label = table.given[row]
     if cell_text(label) != cell_text(entry.given) and cell_text(label) != cell_text(entry.label):
-        return f"row {row} is labelled {label!r}, and {entry.given!r} was reviewed"
+        return f"row {row + 1} is labelled {label!r}, and {entry.given!r} was reviewed"
     if entry.is_settled and cell_text(entry.label) not in spellings:
-        return f"row {row} would become {entry.label!r}, which no row of the table is"
+        return f"row {row + 1} would become {entry.label!r}, which no row of the table is"
     return ""
 
 

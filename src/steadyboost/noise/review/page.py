@@ -143,7 +143,7 @@ class ReviewContent:
             "n_rows": len(audit.table),
             "n_wrong": round(audit.n_wrong, 2),
             "n_review": self.n_review,
-            "rows": rows.tolist(),
+            "rows": self.audit.numbers_of(rows).tolist(),
             "ids": [] if settings.ids is None else [str(settings.ids[row]) for row in rows],
             "hashes": hashes,
             "given": np.searchsorted(audit.classes, audit.given[rows]).tolist(),
@@ -203,7 +203,9 @@ class ReviewContent:
         """Pictures of the rows with evidence, as they can stand in a page."""
         if self.settings.pictures is None:
             return []
-        return [picture(Path(self.settings.pictures[one.row]), one.row) for one in self.evidence]
+        pictures = [Path(self.settings.pictures[one.row]) for one in self.evidence]
+        numbers = self.audit.numbers_of([one.row for one in self.evidence]).tolist()
+        return [picture(*pair) for pair in zip(pictures, numbers, strict=True)]
 
 
 def parts(shares: Any) -> list[int]:

@@ -28,7 +28,7 @@ class Verdict:
     Attributes
     ----------
     row : int
-        Number of the row, from 0.
+        Position of the row, from 0; files count rows from 1.
     verdict : {"keep", "change", "unsure", "drop"}
         Whether the given label is right, or another one is, or the reviewer cannot tell, or the
         row should be left out of the table.
@@ -98,7 +98,7 @@ class Verdicts(Sequence[Verdict]):
         return entry.id if self.id and entry.id else entry.row
 
     def _what(self, key: str | int) -> str:
-        return f"row {key}" if isinstance(key, int) else f"the row with {self.id} {key!r}"
+        return f"row {key + 1}" if isinstance(key, int) else f"the row with {self.id} {key!r}"
 
     def counts(self) -> dict[str, int]:
         """Number of verdicts of each kind."""
@@ -121,7 +121,7 @@ class Verdicts(Sequence[Verdict]):
             text = io.StringIO()
             writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
             writer.writeheader()
-            writer.writerows(map(asdict, self.entries))
+            writer.writerows(map(_as_filed, self.entries))
             write_whole(path, text.getvalue())
         else:
             write_whole(path, json.dumps(self.as_document(), indent=1, ensure_ascii=False) + "\n")
@@ -129,7 +129,7 @@ class Verdicts(Sequence[Verdict]):
     def as_document(self) -> dict[str, Any]:
         """The JSON document of a file of verdicts."""
         own = [
-            {name: value for name, value in asdict(entry).items() if value != ""}
+            {name: value for name, value in _as_filed(entry).items() if value != ""}
             for entry in self.entries
         ]
         named = {"table": self.table, "target": self.target, "id": self.id}
@@ -138,6 +138,8 @@ class Verdicts(Sequence[Verdict]):
 
 def read_verdicts(path: str | os.PathLike[str]) -> Verdicts:
     """Read a file of verdicts, as the review page exports it: JSON or CSV.
+
+    Such files count the rows of the table from 1; positions in Python count from 0.
 
     Parameters
     ----------
@@ -157,8 +159,9 @@ def read_verdicts(path: str | os.PathLike[str]) -> Verdicts:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "verdicts.csv")
     ...     _ = file.write_text("row,given,verdict,label\\n7,cat,change,dog\\n")
-    ...     read_verdicts(file)[0].label
-    'dog'
+    ...     verdict = read_verdicts(file)[0]
+    >>> verdict.row, verdict.label
+    (6, 'dog')
     """
     path = Path(path)
     if not path.is_file():
@@ -204,6 +207,11 @@ def _from_csv(text: str) -> Verdicts:
     return Verdicts(entries)
 
 
+def _as_filed(entry: Verdict) -> dict[str, Any]:
+    """A verdict as files have it, which count rows from 1."""
+    return {**asdict(entry), "row": entry.row + 1}
+
+
 def _entry(number: int, entry: Any) -> Verdict:
     """A verdict from a file, or an error that names it."""
     where = f"verdict {number}"
@@ -212,10 +220,10 @@ def _entry(number: int, entry: Any) -> Verdict:
     row = entry.get("row")
     if isinstance(row, str) and row.strip().isdecimal():
         row = int(row)
-    if not isinstance(row, int) or isinstance(row, bool) or row < 0:
-        raise VerdictError(f"{where} has the row {row!r}; rows are numbered from 0.")
+    if not isinstance(row, int) or isinstance(row, bool) or row < 1:
+        raise VerdictError(f"{where} has the row {row!r}; rows are counted from 1.")
     texts = {name: _text(entry, name, where) for name in COLUMNS if name != "row"}
-    made = Verdict(row=row, **texts)
+    made = Verdict(row=row - 1, **texts)
     if made.verdict not in KINDS:
         raise VerdictError(
             f"{where} (row {row}) is {made.verdict!r}; it must be one of {', '.join(KINDS)}."
