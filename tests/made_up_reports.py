@@ -15,6 +15,7 @@ class MadeUpAudit:
     n_flips: int = 30
     classes: np.ndarray = field(default_factory=lambda: np.array(["<cat>", "dog", "eel & ray"]))
     conflicts: list = field(default_factory=lambda: [[1, 5], [7, 9, 30]])
+    kept: dict = field(default_factory=dict)
 
     def __post_init__(self):
         rng, k = np.random.default_rng(0), len(self.classes)
@@ -32,6 +33,9 @@ class MadeUpAudit:
         counts = np.bincount(given[flips], minlength=k).tolist()
         self.n_wrong_per_class = dict(zip(self.classes.tolist(), counts, strict=True))
         self.transition_matrix = 0.8 * np.eye(k) + 0.2 / k
+
+    def numbers_of(self, rows):
+        return np.asarray(rows) + 1
 
 
 def features(n_rows):

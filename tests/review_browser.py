@@ -11,7 +11,7 @@ QUIET = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-PATIENCE = 20  # seconds that something may take which the page does later
+PATIENCE = 60  # seconds that something may take which the page does later
 
 
 class Reviewer:

@@ -100,7 +100,11 @@ def test_checked_rows_of_labels(works, crowd):
         (("--answers", "none.csv"), 2, "no such file"),
         (("--annotators", "bob", "--ignore", "kind"), 1, "no answer for"),
         (("--annotators", "ann", "--verified", "checked"), 2, "--target"),
-        (("--target", "kind", "--verified", "bob"), 1, "row 2 of column 'bob'"),
+        (
+            ("--target", "kind", "--verified", "ann", "--drop-unlabelled"),
+            1,
+            "row 1 of column 'ann'",
+        ),
         (("--target", "kind", "--verified", "checked"), 1, "row 2 has no value"),
         (("--annotators", "ann", "-b", "SAMME"), 2, "SAMME"),
     ],

@@ -42,7 +42,10 @@ def test_suspects_page_and_csv(works, wrong):
     worst = {int(row["row"]) - 1 for row in rows[:20]}
     assert len(worst & wrong) >= 12
     page = Path("page.html").read_text(encoding="utf-8")
-    assert "steadyboost audit wrong.csv --target kind · SteadyBoost" in page
+    assert (
+        "steadyboost audit wrong.csv --target kind --jobs 1 -o suspects.csv --html page.html"
+        in page
+    )
     assert "Which labels of wrong.csv are wrong?" in page
 
 
@@ -115,7 +118,7 @@ def test_columns_that_a_review_needs_must_be_there(complains, wrong):
     said = complains(1, "audit", "wrong.csv", *KIND, "--id", "tagg", "--review", "review.html")
     assert "no column 'tagg'" in said
     said = complains(1, "audit", "wrong.csv", *KIND, "--id", "soil", "--review", "review.html")
-    assert "ids must differ" in said
+    assert "column 'soil' does not identify the rows: " in said
 
 
 # Which rows are listed, who stays together, and whose probabilities

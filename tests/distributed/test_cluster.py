@@ -17,6 +17,7 @@ from steadyboost.distributed.coordinator import Coordinator
 X, Y, WEIGHTS = table(n=900)
 SIZES = [200, 100, 0, 350, 250]
 PARTS = [cut(array, SIZES) for array in (X, Y, WEIGHTS)]
+PATIENCE = 60  # seconds after which something is said to be left
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +35,7 @@ def model(**settings):
 
 def left_running(client):
     """Actors and task threads on the workers, after a moment to go."""
-    end = time.monotonic() + 10
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
         found = client.run(
             lambda dask_worker: (

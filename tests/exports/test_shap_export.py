@@ -69,10 +69,18 @@ def test_sets_of_labels_have_values_each():
 
 
 @pytest.mark.parametrize("booster", OTHERS)
-def test_other_boosters_are_refused(booster):
-    X, y = problem(100, 2)
-    with pytest.raises(ValueError, match=f"{booster.__name__}.* (sends|adds|is not linear)"):
-        shap_explainer(booster(n_estimators=2).fit(X, y))
+def test_values_of_boosters_that_are_no_sums_add_up_to_probabilities(booster):
+    X, y = mixed_frame(150)
+    model = booster(n_estimators=2, random_state=0, categorical_features=["colour", "month"])
+    quiet(model.fit, X, np.minimum(y, 1))
+    data = None if booster is SteadyBoostClassifier else X[:30]
+    rows = unseen_frame(4)
+    explanation = shap_explainer(model, data)(encode(model, rows))
+    total = explanation.values.sum(axis=1) + explanation.base_values
+    np.testing.assert_allclose(total, model.predict_proba(rows), atol=1e-10)
+    vars(model).pop("background_", None)  # as after loading
+    with pytest.raises(ValueError, match="pass some of them as data"):
+        shap_explainer(model)
 
 
 def test_cover_of_a_node_is_that_of_its_children():

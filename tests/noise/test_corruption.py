@@ -178,7 +178,7 @@ def test_classes_are_taken_from_the_labels():
         ({"kind": "feature_dependent"}, "X=None"),
         ({"kind": "feature_dependent", "X": np.ones((5, 2))}, r"X has shape \(5, 2\); y has 1000"),
         ({"kind": "feature_dependent", "X": np.ones(1000)}, r"X has shape \(1000,\)"),
-        ({"kind": "feature_dependent", "X": [["u"]] * 1000}, "X has values that are no numbers"),
+        ({"kind": "feature_dependent", "X": [["u"]] * 1000}, "X has values that are not numbers"),
         ({"kind": "feature_dependent", "X": [[np.nan]] * 1000}, "X has missing or infinite"),
     ],
 )

@@ -33,7 +33,8 @@ Target = Annotated[
     typer.Option("--target", "-t", help="Column of the labels, where the verdicts do not name it."),
 ]
 Id = Annotated[
-    str | None, typer.Option("--id", help="Column by which rows are found, instead of numbers.")
+    str | None,
+    typer.Option("--id", help="Column by which rows are identified, instead of their numbers."),
 ]
 
 
@@ -46,7 +47,7 @@ def apply(
     json: options.Json = False,
     force: options.Force = False,
 ) -> None:
-    """Write a table with the labels that reviewers have settled, and all else as it was."""
+    """Write a copy of a table whose labels are corrected by the verdicts of reviewers."""
     endings = ["".join(table.suffixes[-2:]).lower(), table.suffix.lower()]
     check_output(output, force, endings, inputs=[table, *verdicts])
     from steadyboost.io.edit import open_table

@@ -23,7 +23,15 @@ from steadyboost.cli.apply import verdict_files, with_verdicts
 from steadyboost.cli.boosters import complete_booster, make_booster
 from steadyboost.cli.inputs import TextFormat, Training, TrainingSource
 from steadyboost.cli.options import check_outputs, refuse
-from steadyboost.cli.shell import console, grid, print_files, print_json, told_in_one_sentence
+from steadyboost.cli.shell import (
+    Failure,
+    command_line,
+    console,
+    grid,
+    print_files,
+    print_json,
+    told_in_one_sentence,
+)
 
 if TYPE_CHECKING:
     from steadyboost.io import Table
@@ -43,10 +51,13 @@ Flag = Annotated[
 ]
 Precision = Annotated[
     float | None,
-    typer.Option(help="List as many rows as are expected to be wrong by this share."),
+    typer.Option(
+        help="List as many rows as possible so that this share of them is expected to be wrong."
+    ),
 ]
 Groups = Annotated[
-    str | None, typer.Option(help="Column whose equal values stay in one fold, such as a patient.")
+    str | None,
+    typer.Option(help="Column of groups, such as patients: the rows of a group stay in one fold."),
 ]
 Proba = Annotated[
     list[str] | None,
@@ -142,6 +153,8 @@ def audit(
     if verdicts:
         annotated = with_verdicts(annotated, source, verdicts)
     training = annotated.training
+    if id and review:
+        check_id(data, training.table, id)
     listed = {"flag": as_flag(flag), "precision": precision}
     if names and groups:
         raise typer.BadParameter("--groups is of no use with --proba, which needs no folds.")
@@ -159,7 +172,7 @@ def audit(
     if output:
         found.to_csv(output, spreadsheet=spreadsheet)
     if html:
-        write_page(found, training.table.X, html, data, target, output)
+        write_page(found, training.table.X, html, data, output)
     if review:
         write_review(found, training.table, review, ReviewedFile(data, target, id, pictures))
     files = {"table": output, "page": html, "review": review}
@@ -174,6 +187,17 @@ def with_file_rows(found: LabelAudit, table: Table, kept: Sequence[str]) -> Labe
         assert table.kept is not None
         columns = {name: table.kept[name].fill_null("").to_numpy() for name in kept}
     return replace(found, numbers=table.numbers, kept=columns)
+
+
+def check_id(data: Path, table: Table, id: str) -> None:
+    """Refuse, before the work, a column that does not identify the rows of a review."""
+    assert table.kept is not None
+    values = table.kept[id].value_counts(sort=True)
+    if len(values) < len(table.numbers):
+        value, count = values.row(0)
+        raise Failure(
+            f"{data}: column {id!r} does not identify the rows: {value!r} is in {count:,} of them."
+        )
 
 
 def as_flag(text: str) -> Any:
@@ -212,9 +236,8 @@ def run(
     data: Path, training: Training, judge: Any, groups: str | None, **settings: Any
 ) -> LabelAudit:
     """Audit by a model; the column of the groups names rows and is not learnt from."""
-    from rich.console import Console
-
     from steadyboost import noise
+    from steadyboost.cli.progress import RoundProgress, progress
 
     table, X, categories = training.table, training.table.X, training.categories
     if groups is not None:
@@ -224,26 +247,24 @@ def run(
             categories = [name for name in categories if name != groups]
     if judge is not None:
         judge.set_params(categorical_features=categories)
-    with told_in_one_sentence(f"{data}: "), Console(stderr=True).status("auditing the labels"):
+    with told_in_one_sentence(f"{data}: "), progress("audit") as tell:
         return noise.audit(
             X,
             training.y,
             judge,
             sample_weight=table.weights,
             categorical_features=categories,
+            callbacks=[RoundProgress(tell, "rounds of SteadyBoost")],
             **settings,
         )
 
 
-def write_page(
-    found: LabelAudit, X: Any, html: Path, data: Path, target: str | None, output: Path | None
-) -> None:
+def write_page(found: LabelAudit, X: Any, html: Path, data: Path, output: Path | None) -> None:
     from steadyboost.files import write_whole
     from steadyboost.lab.reports.audit import audit_page
 
-    named = f" --target {target}" if target else ""
-    command = f"steadyboost audit {data.name}{named}"
-    write_whole(html, audit_page(found, X, data.name, command, output.name if output else ""))
+    csv = output.name if output else ""
+    write_whole(html, audit_page(found, X, data.name, command_line(), csv))
 
 
 class ReviewedFile(NamedTuple):
@@ -253,12 +274,6 @@ class ReviewedFile(NamedTuple):
     target: str | None
     id: str | None
     pictures: str | None
-
-    @property
-    def command(self) -> str:
-        named = {"target": self.target, "id": self.id, "pictures": self.pictures}
-        told = "".join(f" --{name} {value}" for name, value in named.items() if value)
-        return f"steadyboost audit {self.data.name}{told} --review"
 
 
 def write_review(found: LabelAudit, table: Table, path: Path, file: ReviewedFile) -> None:
@@ -283,7 +298,7 @@ def write_review(found: LabelAudit, table: Table, path: Path, file: ReviewedFile
             name=file.data.name,
             target=file.target or "",
             pictures=pictures,
-            command=file.command,
+            command=command_line(),
         )
 
 
@@ -291,19 +306,16 @@ def run_answers(
     data: Path, annotated: AnnotatedTraining, params: dict[str, Any], **listed: Any
 ) -> tuple[LabelAudit, AnnotatorTable]:
     """An audit of the consensus of annotators, and what is known of them."""
-    from rich.console import Console
-
     from steadyboost import SteadyBoostClassifier
+    from steadyboost.cli.progress import RoundProgress, progress
     from steadyboost.noise.label_audit import Listed, audit_fitted, check_flag
 
     training = annotated.training
     table = training.table
     model = SteadyBoostClassifier(categorical_features=training.categories, **params)
-    with (
-        told_in_one_sentence(f"{data}: "),
-        Console(stderr=True).status("learning from the answers"),
-    ):
+    with told_in_one_sentence(f"{data}: "), progress("audit") as tell:
         check_flag(**listed)
+        model.set_params(callbacks=[RoundProgress(tell, "rounds of SteadyBoost", repeats=0)])
         model.fit(table.X, training.y, table.weights, **annotated.extra)
         shown = Listed(listed["flag"], listed["precision"], annotated.extra.get("verified"))
         found = audit_fitted(model, table.X, model.consensus_.label, shown)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,11 +10,17 @@ import typer
 from steadyboost.cli import options
 from steadyboost.cli.inputs import TextFormat, Training, TrainingSource, read_training
 from steadyboost.cli.options import check_outputs
-from steadyboost.cli.shell import console, grid, print_files, print_json, told_in_one_sentence
+from steadyboost.cli.shell import (
+    command_line,
+    console,
+    grid,
+    print_files,
+    print_json,
+    told_in_one_sentence,
+)
 
 if TYPE_CHECKING:
     from steadyboost.lab.comparison import Comparison, Standing
-    from steadyboost.lab.comparison.run import Tell
 
 TITLES = (
     "method",
@@ -81,7 +85,7 @@ def compare(
     wanted = [name.strip() for names in methods or ["usual"] for name in names.split(",")]
     found = run(training, wanted, **settings, random_state=seed, n_jobs=jobs or -1)
     if html:
-        found.to_html(html, data.name, command_of(data, target, wanted, settings))
+        found.to_html(html, data.name, command_line())
     if output:
         found.to_csv(output)
     files = {"page": html, "table": output}
@@ -89,46 +93,12 @@ def compare(
 
 
 def run(training: Training, methods: list[str], **settings: Any) -> Comparison:
+    from steadyboost.cli.progress import progress
     from steadyboost.lab import comparison
 
     settings["categorical_features"] = training.categories
-    with told_in_one_sentence(), progress() as tell:
+    with told_in_one_sentence(), progress("compare") as tell:
         return comparison.compare(training.table.X, training.y, methods, tell=tell, **settings)
-
-
-@contextmanager
-def progress() -> Iterator[Tell]:
-    """A progress bar with the remaining time, if standard error is a terminal."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-
-    page = Console(stderr=True)
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(
-        *columns,
-        console=page,
-        transient=True,
-        disable=not page.is_terminal,
-        # Methods differ in speed, so that only the mean over many runs predicts the rest.
-        speed_estimate_period=3600,
-    ) as bar:
-        task = bar.add_task("starting")
-
-        def tell(what: str, done: int, total: int) -> None:
-            bar.update(task, description=what, completed=done, total=total)
-
-        yield tell
 
 
 def tell_results(found: Comparison, data: Path, json: bool, files: dict[str, str]) -> None:
@@ -160,12 +130,3 @@ def _row(standing: Standing) -> list[str]:
         p + (" ~" if standing.is_close and not standing.is_best else ""),
         f"{standing.fit_seconds:.2f}",
     ]
-
-
-def command_of(data: Path, target: str | None, methods: list[str], settings: dict[str, Any]) -> str:
-    """The command to print on the page, without the folders of this machine."""
-    named = [f"--target {target}"] if target else []
-    listed = [f"--methods {','.join(methods)}"] if methods != ["usual"] else []
-    usual = {"noise": 0.0, "kind": "symmetric", "repeats": 1}
-    changed = [f"--{name} {value}" for name, value in settings.items() if value != usual.get(name)]
-    return " ".join(["steadyboost compare", data.name, *named, *listed, *changed])

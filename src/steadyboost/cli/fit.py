@@ -49,7 +49,9 @@ Rounds = Annotated[int | None, typer.Option(min=1, help="Maximum number of boost
 Params = Annotated[
     list[str] | None,
     typer.Option(
-        "--param", "-p", help="A parameter as name=value, such as estimator__max_depth=2; repeat."
+        "--param",
+        "-p",
+        help="A parameter as name=value, such as estimator__max_depth=2; can be repeated.",
     ),
 ]
 Validation = Annotated[Path | None, typer.Option(help="File of validation rows.")]
@@ -63,8 +65,8 @@ Folds = Annotated[
     int,
     typer.Option(
         min=0,
-        help="Folds for the cross-fitted error of boosters that are not cross-fitted in "
-        "themselves; 0 for none.",
+        help="Folds of the cross-validated error; 0 for none. SteadyBoost needs none: it is "
+        "cross-validated as it is fitted.",
     ),
 ]
 Dask = Annotated[

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from steadyboost.evaluation import Evaluation
+    from steadyboost.exports.effects import ColumnEffect
 
 NewRows = Annotated[Path, typer.Argument(help="Rows to predict, in any format of fit.")]
 Output = Annotated[
@@ -206,7 +207,7 @@ Round = Annotated[int, typer.Option("--round", help="Round whose hypothesis to s
 
 
 def explain(model: ModelFile, top: Top = 15, round_: Round = 1, json: Json = False) -> None:
-    """Describe a model: parameters, feature importances, training history, a hypothesis."""
+    """Describe a model: parameters, important columns, what speaks for a class, its history."""
     loaded = load_model(model)
     if not 1 <= round_ <= loaded.booster.n_iter_:
         refuse("--round", f"{round_} is not from 1 to {loaded.booster.n_iter_}.")
@@ -217,6 +218,9 @@ def explain(model: ModelFile, top: Top = 15, round_: Round = 1, json: Json = Fal
     for line in head(loaded):
         page.print(line)
     page.print(importance_grid(loaded, top))
+    effects = effects_of(loaded.booster)
+    if effects:
+        page.print(effects_grid(effects))
     page.print(history_grid(loaded.booster))
     page.print(hypothesis(loaded.booster, round_), soft_wrap=True)
 
@@ -234,6 +238,10 @@ def document(model: Model, round_: int) -> dict[str, Any]:
         "rounds": booster.n_iter_,
         "params": changed(booster),
         "importances": dict(importances(model)),
+        "effects": {
+            str(label): [one._asdict() for one in own]
+            for label, own in (effects_of(booster) or {}).items()
+        },
         "history": list(booster.history_),
         "hypothesis": export_text(booster, round_ - 1),
     }
@@ -277,6 +285,33 @@ def importance_grid(model: Model, top: int) -> Any:
     shown = zip(ranked, bars, strict=True)
     rows = [[name, f"{share:.1%}", "█" * round(bar)] for (name, share), bar in shown]
     return grid(("feature", "importance", ""), rows)
+
+
+def effects_of(booster: Any) -> dict[Any, list[ColumnEffect]] | None:
+    """The columns that speak most for each class; None where trees cannot tell."""
+    from steadyboost.exports import class_effects
+
+    try:
+        return class_effects(booster)
+    except ValueError:  # a model that is not a sum of trees
+        return None
+
+
+def effects_grid(effects: dict[Any, list[ColumnEffect]]) -> Any:
+    """A table of the classes and the values of columns that speak for each."""
+    shown = list(effects.items())[:MOST_CLASSES]
+    rows = [[str(label), "\n".join(map(str, own)) or "-"] for label, own in shown]
+    more = len(effects) - len(shown)
+    caption = "in brackets: what a value adds to the score or share of the class, on average"
+    more_words = f"; {more} more classes" if more else ""
+    return grid(
+        ("class", ""),
+        rows,
+        title="what speaks for a class",
+        title_justify="left",
+        caption=caption + more_words,
+        caption_justify="left",
+    )
 
 
 def history_grid(booster: Any) -> Any:

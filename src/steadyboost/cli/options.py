@@ -24,28 +24,34 @@ Data = Annotated[
 ]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column of the labels.")]
 Weights = Annotated[str | None, typer.Option(help="Column of the sample weights.")]
-Ignore = Annotated[list[str] | None, typer.Option(help="Column to leave out; repeat.")]
+Ignore = Annotated[list[str] | None, typer.Option(help="Column to leave out; can be repeated.")]
 Use = Annotated[
     list[str] | None,
-    typer.Option(help="Column to use although it looks like an identifier or text; repeat."),
+    typer.Option(help="Column to use although it looks like an identifier; can be repeated."),
 ]
 Keep = Annotated[
-    list[str] | None, typer.Option(help="Column to copy to the outputs, such as an id; repeat.")
+    list[str] | None,
+    typer.Option(help="Column to copy to the outputs, such as an id; can be repeated."),
 ]
 DropUnlabelled = Annotated[
-    bool, typer.Option("--drop-unlabelled", help="Leave out the rows without a label.")
+    bool, typer.Option("--drop-unlabelled", help="Leave out rows without a label.")
 ]
 Separator = Annotated[
-    str | None, typer.Option(help="Between the fields of a text file, such as ; or tab.")
+    str | None,
+    typer.Option(
+        help="Separator of the fields of a text file, such as ; or tab; detected by default."
+    ),
 ]
-Decimal = Annotated[str | None, typer.Option(help="Decimal sign of a text file: . or ,")]
+Decimal = Annotated[
+    str | None, typer.Option(help="Decimal sign of a text file: . or , (detected by default).")
+]
 Encoding = Annotated[
-    str | None, typer.Option(help="Of a text file, such as latin-1; found out by default.")
+    str | None, typer.Option(help="Encoding of a text file, such as latin-1; detected by default.")
 ]
 Categorical = Annotated[
-    list[str] | None, typer.Option(help="Numeric column to treat as categorical; repeat.")
+    list[str] | None, typer.Option(help="Numeric column to treat as categorical; can be repeated.")
 ]
-Jobs = Annotated[int, typer.Option(min=0, help="Threads; 0 for one per processor.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Number of threads; 0 for one per processor.")]
 Html = Annotated[Path | None, typer.Option(help="Write a self-contained HTML page to this file.")]
 ModelFile = Annotated[Path, typer.Argument(help="Model file, as written by fit.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Random seed.")]
@@ -56,7 +62,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Spreadsheet = Annotated[
     bool,
     typer.Option(
-        "--spreadsheet", help="Put an apostrophe before cells that a spreadsheet would calculate."
+        "--spreadsheet",
+        help="Put an apostrophe before cells that a spreadsheet would take for formulas.",
     ),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import errno
 import json
+import os
+import shlex
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -20,6 +24,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 FAILURE, USAGE, INTERRUPTED = 1, 2, 130
+ARGUMENTS: ContextVar[tuple[str, ...]] = ContextVar("arguments", default=())  # as they were typed
 # The class is click's, or typer's own in versions that include a copy of click.
 UsageError: Any = typer.BadParameter.__bases__[0]
 
@@ -50,6 +55,7 @@ class OneSentence(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Without a command, show the help."""
+        ARGUMENTS.set(tuple(args))
         return super().parse_args(ctx, args or ["--help"])
 
     def invoke(self, ctx: Any) -> Any:
@@ -57,6 +63,12 @@ class OneSentence(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             fail("interrupted.", INTERRUPTED)
+
+
+def command_line() -> str:
+    """The command that is run, for reports: as it was typed, without the folders of files."""
+    typed = [Path(one).name if os.sep in one else one for one in ARGUMENTS.get()]
+    return shlex.join(["steadyboost", *typed])
 
 
 def fail(message: str, code: int) -> NoReturn:
@@ -104,7 +116,7 @@ def top(
         typer.Option("--version", callback=show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Boosting that stays steady when labels are wrong."""
+    """Boosting for tables whose labels are partly wrong."""
 
 
 WIDTH = 140  # of output that is not a terminal, so that lines do not wrap at 80

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from steadyboost.exports.effects import class_effects
     from steadyboost.exports.onnx import onnx_inputs, to_onnx
     from steadyboost.exports.shap import shap_explainer
     from steadyboost.exports.text import export_graphviz, export_text
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from steadyboost.exports.trees import encode
 
 _HOME = {
+    "class_effects": "effects",
     "encode": "trees",
     "export_graphviz": "text",
     "export_text": "text",
@@ -24,6 +26,7 @@ _HOME = {
 }
 
 __all__ = [
+    "class_effects",
     "encode",
     "export_graphviz",
     "export_text",

@@ -58,13 +58,18 @@ def column_names(model: Any) -> list[str]:
     return model._encoder.column_names(feature_names(model))
 
 
-def check_model(model: Any, form: str) -> None:
-    """Raise ``ValueError`` for a model that cannot be exported."""
+def check_booster(model: Any) -> None:
+    """Raise an error for anything but a fitted booster."""
     if not isinstance(model, FittedBooster):
         raise ValueError(
             f"model={type(model).__name__} is not a booster of steadyboost; pass a fitted one."
         )
     check_is_fitted(model, "stages_")
+
+
+def check_model(model: Any, form: str) -> None:
+    """Raise ``ValueError`` for a model that cannot be exported."""
+    check_booster(model)
     if model.n_columns(len(model.stages_)) > model.n_outputs():
         raise ValueError(
             f"{type(model).__name__} sends rows through a branching program, which {form} cannot "

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import importlib.util
 import io
+import logging
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -109,6 +110,8 @@ def _read_excel(path: Path) -> pl.DataFrame:
             f"{path}: Excel files are read by fastexcel, which is not installed; "
             "pip install 'steadyboost[excel]'."
         )
+    # It logs a warning for each empty column, which we tell in our own words.
+    logging.getLogger("fastexcel").setLevel(logging.ERROR)
     sheets = pl.read_excel(path, sheet_id=0, raise_if_empty=False)
     filled = {name: frame for name, frame in sheets.items() if len(frame.columns)}
     if len(filled) > 1:

@@ -331,13 +331,15 @@ def _read_text(
     """The same for delimited text."""
     file = read_header(path, separator, encoding)
     columns = roles.columns(path, file.names)
-    if encoding is None and file.encoding not in (UTF8, "utf-16"):
+    if encoding is None and file.encoding != UTF8:
         finder.remarks.append(
             f"{path} is not UTF-8 and is read as {file.encoding}; pass --encoding if letters are "
             "wrong"
         )
     if file.has_index and roles.features is None:
-        finder.remarks.append("the first column has no name: an index, which is left out")
+        finder.remarks.append(
+            "the first column has no name and is left out: it looks like an index"
+        )
     kinds = {**dict.fromkeys(roles.categorical, TEXT), **roles.kinds}
     hints = finder.hints
     if hints.decimal is not None:  # polars would read 1.234 as a number with a decimal point

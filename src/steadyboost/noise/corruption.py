@@ -190,7 +190,7 @@ def _check_features(X: Any, n_samples: int) -> np.ndarray:
     try:
         features = np.asarray(X, dtype=float)
     except (TypeError, ValueError) as error:
-        raise ValueError("X has values that are no numbers; encode or drop them") from error
+        raise ValueError("X has values that are not numbers; encode or drop them") from error
     if features.ndim != 2 or len(features) != n_samples:
         raise ValueError(f"X has shape {features.shape}; y has {n_samples} rows, so must X")
     if not np.isfinite(features).all():

@@ -216,6 +216,7 @@ def audit(
     categorical_features: Any = "from_dtype",
     random_state: int | None = None,
     n_jobs: int | None = None,
+    callbacks: Any = None,
 ) -> Any:
     """Judge each label by models that have not seen it.
 
@@ -250,6 +251,8 @@ def audit(
         Random seed, where no estimator is given and for the folds.
     n_jobs : int or None, default=None
         Threads of our estimator; processes of the folds of another.
+    callbacks : list of Callback, default=None
+        Of our estimator, such as ``[steadyboost.callbacks.Progress()]``, where none is given.
 
     Returns
     -------
@@ -271,7 +274,7 @@ def audit(
     options = {
         "estimator": estimator, "cv": cv, "groups": groups, "flag": flag, "precision": precision,
         "sample_weight": sample_weight, "verified": verified, "random_state": random_state,
-        "categorical_features": categorical_features, "n_jobs": n_jobs,
+        "categorical_features": categorical_features, "n_jobs": n_jobs, "callbacks": callbacks,
     }  # fmt: skip
     labels = check_labels(y, X, several=True)
     if labels.ndim == 2:
@@ -280,7 +283,11 @@ def audit(
     classes, codes = _checked(labels, weights)
     folds = Folds(cv, _check_groups(groups, len(labels)), random_state, n_jobs)
     _check_folds(folds, estimator)
-    ours = {"categorical_features": categorical_features, "random_state": random_state}
+    ours = {
+        "categorical_features": categorical_features,
+        "random_state": random_state,
+        "callbacks": callbacks,
+    }
     judge = None
     if estimator is None and groups is None and isinstance(cv, Integral):
         rows = {"sample_weight": weights, "verified": checked}

@@ -2,7 +2,6 @@
 
 import re
 import struct
-import time
 import tracemalloc
 import zipfile
 
@@ -145,6 +144,4 @@ def test_sizes_that_are_not_there(kind, tmp_path):
 def test_texts_that_are_costly_to_read(kind, tmp_path):
     members = unpack(sound_file(kind))
     for text in (b"[" * 100_000, b"[" * 5_000_000, b"9" * 100_000, b'{"a":' * 100_000, b"\xff"):
-        started = time.perf_counter()
         assert peak(pack({**members, "model.json": text}), tmp_path) < 20
-        assert time.perf_counter() - started < 5

@@ -126,7 +126,7 @@ EDITS = {
         one_answer_among_many,
         PARTS,
     ),
-    "kind": (unknown_kind, "is no kind of weak hypothesis"),
+    "kind": (unknown_kind, "is not a known kind of weak hypothesis"),
     "bits": (other_bits, "bits_ has shape"),
     "none": (no_bits, "bits_|left over|column"),
 }

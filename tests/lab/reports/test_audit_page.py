@@ -22,7 +22,7 @@ def test_page_is_whole_and_says_what_was_found(page):
     assert checker.ids == ["suspects", "classes", "conflicts"]
     assert "30 of 200 labels are estimated to be wrong" in checker.text
     assert "15.0 % of the labels" in checker.text
-    assert "7, 9, 30" in checker.text
+    assert "8, 10, 31" in checker.text
     assert "nan" not in checker.text.lower()
     assert checker.counts["svg"] == 4  # two panels, each with one inside that cuts off
 
@@ -31,9 +31,15 @@ def test_suspects_are_all_there_worst_first(page):
     audit = MadeUpAudit()
     body = re.search(r'id="suspects".*?<tbody>(.*?)</tbody>', page, re.S)[1]
     rows = [int(row) for row in re.findall(r'<th scope="row" class="number">(\d+)</th>', body)]
-    assert rows == audit.suspects.tolist()
+    assert rows == (audit.suspects + 1).tolist()
     assert "Bonn &amp; Köln" in body
     assert "&lt;i&gt;" in body
+
+
+def test_identifiers_stand_beside_the_rows():
+    audit = MadeUpAudit(kept={"tag": np.array([f"p{k}" for k in range(200)])})
+    text = Checker(audit_page(audit, None, "pets.csv", "steadyboost audit")).text
+    assert f"p{audit.suspects[0]}" in text
 
 
 def test_classes_have_their_counts(page):

@@ -133,7 +133,7 @@ def test_filters_and_search(at_work):
     at_work.fill("#f-column", "")
     at_work.fill("#f-text", "NUMBER 7,")
     assert listed() == 1
-    assert "row 7" in at_work.text("#card header")
+    assert "row 8" in at_work.text("#card header")
     at_work.fill("#f-text", "nowhere")
     assert "No row passes" in at_work.text("#card")
     at_work.press("a")

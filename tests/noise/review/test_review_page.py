@@ -41,20 +41,21 @@ def test_page_is_one_guarded_file(page):
 def test_rows_are_ranked_and_whole(page):
     found, wrong = made_up()
     data = document(page)
-    assert data["rows"] == (found.table.row + 1).tolist()
-    assert set(data["rows"][: len(wrong)]) == set(wrong.tolist())
-    assert data["ids"][0] == f"a{data['rows'][0]}"
+    rows = np.array(data["rows"]) - 1  # pages count from 1
+    assert rows.tolist() == found.table.row.tolist()
+    assert set(rows[: len(wrong)]) == set(wrong.tolist())
+    assert data["ids"][0] == f"a{rows[0]}"
     assert (data["id"], data["target"], data["n_review"]) == ("tag", "pet", N)
     given = [data["classes"][code] for code in data["given"]]
-    assert given == found.given[data["rows"]].tolist()
+    assert given == found.given[rows].tolist()
     other = [data["classes"][code] for code in data["other"]]
     assert all(a != b for a, b in zip(given, other, strict=True))
-    flagged = found.suggested[data["rows"]] != found.given[data["rows"]]
+    flagged = found.suggested[rows] != found.given[rows]
     assert data["flagged"] == flagged.astype(int).tolist()
-    assert np.array(other)[flagged].tolist() == found.suggested[data["rows"]][flagged].tolist()
-    assert np.allclose(np.array(data["wrong"]) / 1e4, 1 - found.scores[data["rows"]], atol=1e-4)
+    assert np.array(other)[flagged].tolist() == found.suggested[rows][flagged].tolist()
+    assert np.allclose(np.array(data["wrong"]) / 1e4, 1 - found.scores[rows], atol=1e-4)
     first = data["top"][: data["n_top"]]
-    assert first == np.argsort(-found.probabilities[data["rows"][0]]).tolist()
+    assert first == np.argsort(-found.probabilities[rows[0]]).tolist()
 
 
 def test_columns_have_kinds_and_all_values(page):
@@ -63,7 +64,7 @@ def test_columns_have_kinds_and_all_values(page):
     assert kinds == {"kg": "number", "fur": "text", "note": "long"}
     fur = data["columns"][1]
     values = [fur["levels"][code] for code in fur["codes"]]
-    assert values == frame["fur"].fillna("").iloc[data["rows"]].tolist()
+    assert values == frame["fur"].fillna("").iloc[np.array(data["rows"]) - 1].tolist()
 
 
 def test_a_page_of_few_rows_says_so_and_names_no_others():

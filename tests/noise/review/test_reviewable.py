@@ -72,7 +72,7 @@ def test_verdicts_on_rows_in_memory(wine):
     assert labels.y[row] == found.suggested[row]
     assert labels.y.dtype == found.given.dtype
     other_row = Verdicts((Verdict(row, "change", given, other, hash="00"),))
-    with pytest.raises(VerdictError, match=f"row {row} has other values"):
+    with pytest.raises(VerdictError, match=f"row {row + 1} has other values"):
         found.apply(other_row)
     ids = [f"w{k}" for k in range(len(X))]
     by_id = Verdicts((Verdict(0, "change", given, other, id=f"w{row}"),), id="tag")

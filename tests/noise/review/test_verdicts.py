@@ -35,7 +35,7 @@ def document(**changes):
     ("text", "message"),
     [
         ("{", "not JSON"),
-        ("[1]", "no file of verdicts"),
+        ("[1]", "not a file of verdicts"),
         ('{"format": "steadyboost-verdicts", "version": 7}', "version 7"),
         ('{"format": "steadyboost-verdicts", "version": 1}', "must be a list"),
         (document(row=0), "verdict 1 has the row 0; rows are counted from 1"),

@@ -31,6 +31,7 @@ from steadyboost.boosters.steadyboost.members import (
     MemberTraining,
     SharedRows,
     Trees,
+    some_rows,
 )
 from steadyboost.ensemble.callbacks import with_callbacks
 from steadyboost.ensemble.estimator import BoostingClassifier
@@ -127,6 +128,9 @@ class SteadyBoostClassifier(BoostingClassifier):
         row; NaN where it was not trained on. Model files leave it out.
     member_proba_ : ndarray of shape (n_members, n_samples, n_classes)
         What each member says of rows that it has not seen; NaN as above. Not in model files.
+    background_ : ndarray or None
+        Some training rows as numbers, which :func:`~steadyboost.exports.shap_explainer` compares
+        others with; None for rows that were not in memory. Not in model files.
     noise_rate_interval_ : ndarray of shape (2,)
         A 90 % interval of that share.
     suspects_ : LabelTable
@@ -179,7 +183,7 @@ class SteadyBoostClassifier(BoostingClassifier):
     does_without = ("estimator", "resample")
     # Numbers per row and class, or per annotator, which prediction does not need
     not_in_files = (
-        *("out_of_sample_proba_", "member_proba_", "label_errors_"),
+        *("out_of_sample_proba_", "member_proba_", "label_errors_", "background_"),
         *("consensus_", "annotators_"),
     )
 
@@ -524,6 +528,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         self, rows: TrainingState, stages: Sequence[Stage], state: MemberTraining | None
     ) -> None:
         """Fit the pool and the noise model to out-of-sample probabilities of the members."""
+        self.background_ = some_rows(rows.data.X)
         if self.n_classes_ == 1:
             certain = np.ones((len(rows), 1))
             self._judge(rows, certain, certain)

@@ -9,8 +9,10 @@ have no trees: it then gives the scores of rows before the first round.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
+from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.soft_labels import rows_of_copies
@@ -19,6 +21,8 @@ from steadyboost.learners.base import Data
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.growth.tree import GrownTree
 
+# Training rows, and numbers in them, that are kept for explanations
+MOST_BACKGROUND, MOST_NUMBERS = 100, 1_000_000
 Trees = Sequence[GrownTree | None]  # of a round; None for a model that has stopped
 
 
@@ -280,3 +284,13 @@ def varying_features(binned: BinnedRows) -> np.ndarray:
     gaps = np.flatnonzero((binned.n_bins == 1) & (binned.has_missing > 0))
     varies[[f for f in gaps.tolist() if differs(f)]] = True
     return np.flatnonzero(varies) if varies.any() else np.arange(binned.n_features)
+
+
+def some_rows(X: Any) -> np.ndarray | None:
+    """A sample of rows as a dense array, whatever the ``random_state``; None if there are none."""
+    size = 0 if X is None else min(MOST_BACKGROUND, X.shape[0], MOST_NUMBERS // max(X.shape[1], 1))
+    if not size:
+        return None
+    chosen = X[np.sort(np.random.default_rng(0).choice(X.shape[0], size, replace=False))]
+    dense = chosen.toarray() if issparse(chosen) else chosen
+    return np.array(dense, dtype=np.float64)

@@ -77,7 +77,7 @@ class Budget:
     def spend(self, n_bytes: int) -> None:
         """Take some of it."""
         self.left -= n_bytes
-        need(self.left >= 0, "it unfolds to too much for its size")
+        need(self.left >= 0, "it decompresses to too much for its size")
 
 
 class ColumnStream:
@@ -143,7 +143,7 @@ class ArchiveReader:
     """
 
     def __init__(self, file: BinaryIO):
-        need(zipfile.is_zipfile(file), "it is no zip file, or not all of one")
+        need(zipfile.is_zipfile(file), "it is not a complete zip archive")
         size = file.seek(0, os.SEEK_END)
         self.budget = Budget(size)
         self._archive = zipfile.ZipFile(file)
@@ -226,5 +226,5 @@ def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:
         stored = info.compress_type == zipfile.ZIP_STORED
         need(stored or info.compress_type == zipfile.ZIP_DEFLATED, "an unknown compression")
         need(not stored or info.file_size == info.compress_size, f"{info.filename} is cut off")
-        need(info.file_size <= UNFOLD * size + SLACK, f"{info.filename} unfolds to too much")
+        need(info.file_size <= UNFOLD * size + SLACK, f"{info.filename} decompresses to too much")
         need(info.filename != TEXT or info.file_size <= MAX_TEXT_BYTES, f"{TEXT} is too long")

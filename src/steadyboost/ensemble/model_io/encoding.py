@@ -180,7 +180,7 @@ class _Decoder:
 
     def record(self, parts: Any) -> Any:
         need(len(need_list(parts, "a record")) == 2, "a record has a name and values")
-        need(isinstance(parts[0], str) and parts[0] in RECORDS, f"{parts[0]!r} is no record")
+        need(isinstance(parts[0], str) and parts[0] in RECORDS, f"{parts[0]!r} is not a record")
         cls = RECORDS[parts[0]]
         values = self.decode(need_keys(parts[1], {own.name for own in fields(cls)}, "a record"))
         need(all(isinstance(value, (int, float)) for value in values.values()), "a record's value")
@@ -296,7 +296,9 @@ def kind_of(answer: Any) -> AnswerKind:
 
 def kind_named(name: Any) -> AnswerKind:
     """The kind that a file names."""
-    need(isinstance(name, str) and name in _KINDS, f"{name!r} is no kind of weak hypothesis")
+    need(
+        isinstance(name, str) and name in _KINDS, f"{name!r} is not a known kind of weak hypothesis"
+    )
     return _KINDS[name]
 
 

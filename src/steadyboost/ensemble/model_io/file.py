@@ -278,7 +278,7 @@ def _document(text: bytes) -> dict[str, Any]:
 
 def _model(document: dict[str, Any], reader: ArchiveReader) -> BoostingClassifier:
     cls = exported(document["booster"])
-    need(cls and issubclass(cls, BoostingClassifier), f"{document['booster']!r} is no booster")
+    need(cls and issubclass(cls, BoostingClassifier), f"{document['booster']!r} is not a booster")
     model = build(cls, document["params"], reader.budget)
     model.set_params(n_jobs=None, verbose=0)  # settings of a run, not of a model
     model._seed = need_int(document["seed"], 0, MAX_SEED, "the seed")
@@ -304,7 +304,7 @@ def _try(model: BoostingClassifier) -> None:
         proba = model.probabilities(scores)
     need(proba.shape == (len(some), model.n_classes_), "it does not predict")
     need(np.isfinite(scores).all() and ((proba >= 0) & (proba <= 1)).all(), "it does not predict")
-    need(np.isfinite(model.feature_importances_).all(), "its importances are no numbers")
+    need(np.isfinite(model.feature_importances_).all(), "its importances are not numbers")
 
 
 def _history(records: Any, budget: Budget) -> History:
@@ -424,7 +424,7 @@ def _one_of(
     need_keys(record, {"kind", "arrays"}, "an answer")
     kind = kind_named(record["kind"])
     adds_leaves = model.adds_leaf_values and model.n_classes_ > 1
-    need((kind.name == LEAVES) == adds_leaves, f"{kind.name!r} is no answer of this booster")
+    need((kind.name == LEAVES) == adds_leaves, f"{kind.name!r} is not an answer of this booster")
     arrays = need_object(record["arrays"], "arrays")
     taken = {name: reader.take(f"{kind.name}.{name}", what) for name, what in arrays.items()}
     binned = model._binner is not None

@@ -185,7 +185,7 @@ def _from_json(text: str) -> Verdicts:
     except (ValueError, RecursionError) as error:
         raise VerdictError(f"this is not JSON ({error}).") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise VerdictError(f'this is no file of verdicts: it lacks "format": "{FORMAT}".')
+        raise VerdictError(f'this is not a file of verdicts: it lacks "format": "{FORMAT}".')
     if document.get("version") != VERSION:
         raise VerdictError(
             f"this file is of version {document.get('version')!r}, and only version {VERSION} is "
