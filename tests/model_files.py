@@ -18,17 +18,21 @@ from steadyboost import (
     C45,
     AdaBoostClassifier,
     AdaBoostM2Classifier,
+    AdaBoostMHClassifier,
+    DecisionRule,
     MartiBoostClassifier,
     MSmoothBoostClassifier,
     SAMMEClassifier,
+    SteadyBoostClassifier,
     Tree,
     WeightBoostClassifier,
 )
 from steadyboost.ensemble.model_io.file import ModelFileError, load, save_model
 
 KINDS = ("SAMME", "MSmoothBoost", "C4.5", "MartiBoost", "many", "ended")
-# Further boosters, which only the long runs of tests/fuzz take
-SMALL_KINDS = ("SteadyBoost", "DMCBoost", "Bagging", "SoftmaxBoost", "ECOC", "GDMCBoost")
+# Further boosters, which only tests/fuzz takes
+BOOSTERS = ("SteadyBoost", "DMCBoost", "Bagging", "SoftmaxBoost", "ECOC", "GDMCBoost")
+SMALL_KINDS = (*BOOSTERS, "AdaBoostOC", "ArcX4", "table", "steady table", "sets", "rules")
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -47,6 +51,42 @@ def small_models():
     yield make(AdaBoostClassifier, **params).fit(X, labels)
 
 
+def small_model(kind):
+    """A model of a booster by name; or of a table of texts and dates, or of sets of labels."""
+    X, y = problem(n=40, n_features=4)
+    if kind in ("table", "steady table"):
+        table = frame_of(["a", "b", "c", "d"], [None, ["u", "v"], [0.0, 1.0], None], DATES, n=40)
+        booster = SAMMEClassifier if kind == "table" else SteadyBoostClassifier
+        return quiet(make(booster, n_estimators=3, categorical_features=["b", "c"]).fit, table, y)
+    if kind == "sets":
+        sets = np.eye(3, dtype=int)[y] | (X[:, :3] > 1)
+        return quiet(make(AdaBoostMHClassifier, n_estimators=3).fit, X, sets)
+    if kind == "rules":
+        return quiet(make(AdaBoostClassifier, estimator=DecisionRule(), n_estimators=3).fit, X, y)
+    return quiet(make(getattr(steadyboost, f"{kind}Classifier"), n_estimators=3).fit, X, y)
+
+
+DATES = [None, None, None, ["days", "month"]]
+
+
+def frame_of(names, categories, dates, n=12):
+    """A table of numbers, of categories and of dates, with gaps."""
+    import polars as pl
+
+    rng = np.random.default_rng(0)
+
+    def column(kept, parts):
+        if parts:
+            first = np.datetime64("1999-05-06")
+            values = (first + 97 * np.arange(n)).astype("datetime64[us]").tolist()
+        else:
+            values = rng.choice(kept, n).tolist() if kept else rng.normal(size=n).tolist()
+        return [*values[:-1], None]
+
+    every = zip(names, categories, dates or [None] * len(names), strict=True)
+    return pl.DataFrame({str(name): column(*kinds) for name, *kinds in every}, strict=False)
+
+
 @functools.cache
 def sound_file(kind):
     """The bytes of a sound file."""
@@ -55,9 +95,7 @@ def sound_file(kind):
         if kind in KINDS:
             model = next(itertools.islice(small_models(), KINDS.index(kind), None))
         else:
-            X, y = problem(n=40, n_features=4)
-            booster = getattr(steadyboost, f"{kind}Classifier")
-            model = quiet(make(booster, n_estimators=3).fit, X, y)
+            model = small_model(kind)
         save_model(model, path)
         return path.read_bytes()
 

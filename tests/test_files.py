@@ -10,7 +10,6 @@ import pytest
 
 from steadyboost.files import (
     HOST,
-    interrupts_held,
     printable,
     remove_abandoned,
     replacing,
@@ -18,6 +17,7 @@ from steadyboost.files import (
     spreadsheet_safe,
     write_whole,
 )
+from steadyboost.interruptions import interrupts_held
 
 
 def test_a_link_stays_and_its_target_is_written(tmp_path):

@@ -4,16 +4,15 @@ import errno
 import os
 import re
 import secrets
-import signal
 import socket
-import threading
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from hashlib import blake2b
 from pathlib import Path
-from types import FrameType
 from typing import Any, BinaryIO
+
+from steadyboost.interruptions import interrupts_held
 
 # What stands for a missing value in text files, by custom of R, Weka, pandas and SQL.
 GAPS = ("", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
@@ -23,15 +22,17 @@ TEMPORARY = re.compile(r"\.steadyboost-(?P<host>[0-9a-f]{8})-(?P<pid>[0-9]+)-[0-
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+def replacing(path: str | os.PathLike[str], *, holds_interrupts: bool = True) -> Iterator[BinaryIO]:
     """A new file that takes the place of ``path`` at the end, complete or not at all.
 
-    An interruption (Ctrl-C) takes effect after the file is written; a second one at once. Files
-    that processes have left behind which were killed while they wrote are removed.
+    An interruption (Ctrl-C) takes effect after the file is written; a second one at once. Without
+    ``holds_interrupts``, for blocks that compute what they write, each takes effect at once, and
+    the old file stays. Files that processes have left behind which were killed while they wrote
+    are removed.
     """
     wanted = resolved(path)
     temporary = wanted.with_name(f".steadyboost-{HOST}-{os.getpid()}-{secrets.token_hex(8)}.tmp")
-    with interrupts_held():
+    with interrupts_held() if holds_interrupts else nullcontext():
         try:
             remove_abandoned(wanted.parent)
             with temporary.open("xb") as file:
@@ -84,33 +85,6 @@ def _is_alive(pid: int) -> bool:
     except (PermissionError, OverflowError):  # of another user; or no number of a process
         return True
     return True
-
-
-@contextmanager
-def interrupts_held() -> Iterator[None]:
-    """Let Ctrl-C take effect at the end of the block; a second one takes effect at once.
-
-    Only the main thread gets interruptions; in others nothing is to be done.
-    """
-    is_main = threading.current_thread() is threading.main_thread()
-    before: Any = signal.getsignal(signal.SIGINT) if is_main else None
-    if not callable(before):
-        yield
-        return
-    held: list[tuple[int, FrameType | None]] = []
-
-    def hold(number: int, frame: FrameType | None) -> None:
-        if held:
-            before(number, frame)
-        held.append((number, frame))
-
-    signal.signal(signal.SIGINT, hold)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-    if len(held) == 1:
-        before(*held[0])
 
 
 def _sync_folder(folder: Path) -> None:

@@ -17,7 +17,9 @@ from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.weighting import Weighting
 from steadyboost.ensemble.workers import Workers
+from steadyboost.interruptions import interrupted_fits_raise
 from steadyboost.learners.base import Data
+from steadyboost.noise import audit
 
 X, y = problem()
 LABELS = np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)
@@ -220,6 +222,14 @@ def test_an_interrupt_before_the_first_round_is_raised():
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert not hasattr(model, "stages_")
+
+
+def test_whoever_fits_several_models_ends_at_the_first_interrupt():
+    model = make(SAMMEClassifier, estimator=interrupted(3, KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt), interrupted_fits_raise():
+        model.fit(X, y)
+    with pytest.raises(KeyboardInterrupt):
+        audit(X, y, model.set_params(estimator=interrupted(6, KeyboardInterrupt)))
 
 
 def test_an_error_in_a_round_is_raised_and_leaves_those_before_it():

@@ -8,16 +8,16 @@ import copy
 import functools
 import io
 import json
-import tempfile
 import warnings
 import zipfile
-from pathlib import Path
+from contextlib import suppress
 
 import numpy as np
-from model_files import KINDS, SMALL_KINDS, pack, sound_file, unpack
+from model_files import KINDS, SMALL_KINDS, frame_of, pack, sound_file, unpack
 
+from fuzz.running import scratch
 from steadyboost.ensemble.model_io.file import ModelFileError, load
-from steadyboost.exports import export_text
+from steadyboost.exports import export_graphviz, export_text, to_onnx, to_treelite
 
 ALL_KINDS = (*KINDS, *SMALL_KINDS)
 NASTY = [None, True, -1, 0, 1, 2, 5, 255, 2**31, 2**64, 10**400, -0.5, 1e308, "", "x", "Tree"]
@@ -25,6 +25,7 @@ NASTY += [[], {}, [[]], ["float64", -1], ["float64", 2**40], {"$float": "nan"}]
 NASTY += [{"$new": ["os", {}]}, {"$record": ["os", {}]}, {"$dict": [[[], 1]]}, {"$tuple": {}}]
 NASTY += [{"$array": ["<U99999999", [1], ["x"]]}, {"$array": ["O", [1], [[]]]}, {"$column": ["x"]}]
 NUMBERS = [-1, 0, 1, 2, 3, 7, 127, 255, 2**31 - 1, -(2**31), 1e300, -1e308, np.nan, np.inf]
+NUMBERS += [5e-324, 1e-300, 1e-9, 0.5, 1e99]
 
 
 def flip_bytes(data, rng):
@@ -97,7 +98,7 @@ def edit_column(data, rng):
     names = [name for name in members if name.endswith(".npy")]
     name = names[rng.integers(len(names))]
     column = np.load(io.BytesIO(members[name]))
-    action = rng.integers(6)
+    action = rng.integers(9)
     with np.errstate(all="ignore"):
         if action == 0:
             column = np.resize(column, rng.integers(2 * len(column) + 1))
@@ -107,6 +108,9 @@ def edit_column(data, rng):
             column = column.reshape([(1, -1), (-1, 1), (-1, 1, 1)][rng.integers(3)])
         elif action == 3:
             rng.shuffle(column)
+        elif action in (4, 5):  # numbers of the right kind in the wrong place
+            for place, other in rng.integers(len(column), size=(rng.integers(1, 4), 2)):
+                column[place] = column[other]
         else:
             for place in rng.integers(len(column), size=rng.integers(1, 4)):
                 column[place] = np.array(NUMBERS[rng.integers(len(NUMBERS))]).astype(column.dtype)
@@ -119,15 +123,15 @@ def edit_column(data, rng):
 
 
 MUTATIONS = [flip_bytes, cut_and_paste, move_members, edit_text, edit_column]
+OFTEN = [*MUTATIONS, *[edit_text, edit_column] * 4]  # those that may pass the first checks
 
 
 def generate(seed):
     """A kind of model, and up to three mutations by their names and seeds."""
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(1, 4))
+    n = int(rng.choice([1, 1, 2, 3]))
     changes = [
-        [MUTATIONS[rng.integers(len(MUTATIONS))].__name__, int(k)]
-        for k in rng.integers(2**31, size=n)
+        [OFTEN[rng.integers(len(OFTEN))].__name__, int(k)] for k in rng.integers(2**31, size=n)
     ]
     return {"kind": ALL_KINDS[rng.integers(len(ALL_KINDS))], "changes": changes}
 
@@ -146,28 +150,38 @@ def mutated(case):
 
 def check(case):
     """Raise an ``AssertionError`` for a file that loads and does not work."""
-    with tempfile.TemporaryDirectory() as folder:
-        return "loaded" if outcome(mutated(case), Path(folder, "mutated.sb")) else "refused"
+    loaded = outcome(mutated(case), scratch() / "mutated.sb", exports=True)
+    return "loaded" if loaded else "refused"
 
 
 @functools.cache
-def rows_to_predict(n_features):
+def numbers_to_predict(n_features):
     rng = np.random.default_rng(0)
     rows = [rng.normal(size=(6, n_features)), np.full((1, n_features), np.nan)]
     return np.vstack([*rows, rng.choice([1e308, -1e308, 0.0], (2, n_features))])
 
 
-def outcome(data, path):
-    """Whether a file loads; if so, whether it works is checked."""
+def rows_to_predict(model):
+    """Numbers, or a table with texts and dates where the model has been fitted to some."""
+    encoder, names = model._encoder, getattr(model, "feature_names_in_", None)
+    if names is None or not (any(encoder.dates or ()) or any(encoder.categories)):
+        return numbers_to_predict(model.n_features_in_)
+    return frame_of(names, encoder.categories, encoder.dates)
+
+
+def outcome(data, path, exports=False):
+    """Whether a file loads; if so, whether it works is checked, perhaps with its exports."""
     path.write_bytes(data)
     try:
         model = load(path)
     except ModelFileError:
         return False
-    X = rows_to_predict(model.n_features_in_)
+    X = rows_to_predict(model)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # about names of features
         works(model, X, path)
+        if exports:
+            exports_work(model)
     return True
 
 
@@ -186,6 +200,13 @@ def works(model, X, path):
         assert export_text(model, round_)
     model.save(path)
     assert np.array_equal(load(path).predict_proba(X), proba)
+
+
+def exports_work(model):
+    """Other forms of the model can be had, or a ``ValueError`` tells why not."""
+    for export in (to_onnx, to_treelite, export_graphviz):
+        with suppress(ValueError):
+            assert export(model)
 
 
 def shrink(case):

@@ -1,9 +1,13 @@
 """Runs cases in a process of their own: a crash, a hang or too much memory is a finding, too."""
 
+import atexit
+import functools
 import json
+import os
 import queue
 import subprocess
 import sys
+import tempfile
 import threading
 from collections import Counter
 from dataclasses import dataclass, field
@@ -27,6 +31,17 @@ class Found:
     case: dict
     what: str
     where: list = field(default_factory=list)
+
+
+@functools.cache
+def scratch():
+    """A folder for the files of this process, in memory where that can be had: renaming, syncing
+    and removing files takes longer than most cases.
+    """
+    memory = Path("/dev/shm")
+    folder = tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else None)
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
 
 
 class Process:

@@ -18,6 +18,7 @@ import typer
 from typer.core import TyperGroup
 
 from steadyboost.files import printable
+from steadyboost.interruptions import interrupted_fits_raise
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -60,7 +61,8 @@ class OneSentence(TyperGroup):
 
     def invoke(self, ctx: Any) -> Any:
         try:
-            return super().invoke(ctx)
+            with interrupted_fits_raise():
+                return super().invoke(ctx)
         except KeyboardInterrupt:
             fail("interrupted.", INTERRUPTED)
 

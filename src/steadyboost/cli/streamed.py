@@ -128,7 +128,7 @@ def predict_stream(
 
     if output is None:
         return write_batches(model, data, sys.stdout.buffer, ".csv", proba, keep)
-    with replacing(output) as opened:
+    with replacing(output, holds_interrupts=False) as opened:
         return write_batches(model, data, opened, output.suffix.lower(), proba, keep)
 
 

@@ -15,6 +15,7 @@ from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.ensemble.weighting import Weighting
 from steadyboost.ensemble.workers import Workers
+from steadyboost.interruptions import keeps_rounds
 from steadyboost.learners.base import Answer, Learner, Question, stacked
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ class Boosting:
                 requests = [callback.on_round(self) for callback in callbacks]
                 stop = self.over or any(requests) or len(self.stages) >= self.n_rounds
         except KeyboardInterrupt:
-            if not self.stages:
+            if not (self.stages and keeps_rounds()):
                 raise
             self.booster_state = None  # it may be halfway through a round
             warnings.warn(

@@ -24,6 +24,7 @@ from steadyboost.ensemble.validation import (
     check_weights,
     class_indices,
 )
+from steadyboost.interruptions import interrupted_fits_raise
 from steadyboost.noise.label_errors import (
     LabelErrors,
     is_flagged,
@@ -202,6 +203,7 @@ class LabelSetAudit:
         return "\n".join([f"Sets of {k} labels, {n} rows", *lines])
 
 
+@interrupted_fits_raise()
 def audit(
     X: Any,
     y: Any,

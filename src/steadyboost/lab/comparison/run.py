@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from steadyboost.ensemble.validation import check_labels
 from steadyboost.evaluation import mean_auc
+from steadyboost.interruptions import interrupted_fits_raise
 from steadyboost.lab.comparison.methods import ComparedMethod, Features, choose
 from steadyboost.lab.comparison.result import Comparison, FoldResult, MethodResult, Setting
 from steadyboost.lab.runs import compile_kernels, fit_timed, recorded_warnings
@@ -101,6 +102,7 @@ Tell = Callable[[str, int, int], None]  # what is being done, runs done, runs in
 
 
 # A public signature; all but the first three arguments are keywords.
+@interrupted_fits_raise()
 def compare(
     X: Any,
     y: Any,

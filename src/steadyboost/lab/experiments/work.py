@@ -14,6 +14,7 @@ from sklearn.metrics import f1_score
 
 import steadyboost
 from steadyboost.ensemble.callbacks import Callback
+from steadyboost.interruptions import interrupted_fits_raise
 from steadyboost.lab import datasets
 from steadyboost.lab.experiments.problems import (
     GENERATORS,
@@ -197,14 +198,13 @@ class Clock(Callback):
         self.times.append(time.process_time() - self.start)
 
 
+@interrupted_fits_raise()
 def run_cell(cell: Mapping[str, Any]) -> dict[str, Any]:
     """The result of a cell: errors by part at the recorded rounds, times, choices, warnings."""
     run = draw(cell["data"], cell["protocol"], cell["noise"], cell["repeat"])
     with recorded_warnings() as messages:
         fitted = choose_and_fit(cell, run)
         errors = {part: _measured(cell, fitted, run, part) for part in cell["parts"]}
-    if any(message.startswith("Interrupted:") for message in messages):
-        raise KeyboardInterrupt  # boosters keep the rounds that were finished: no result to keep
     return {
         "errors": errors,
         "recorded": cell["record"],
