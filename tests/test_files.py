@@ -64,6 +64,15 @@ def test_temporary_files_of_dead_processes_are_removed(tmp_path):
     assert sorted(os.listdir(tmp_path)) == sorted([*others, "a.txt"])
 
 
+@pytest.fixture
+def ctrl_c():
+    """The handler of an interactive program; one in the background ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_an_interruption_waits_for_the_end_of_a_write(tmp_path):
     path = tmp_path / "file.txt"
 
@@ -78,6 +87,21 @@ def test_an_interruption_waits_for_the_end_of_a_write(tmp_path):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
+@pytest.mark.usefixtures("ctrl_c")
+def test_an_interruption_ends_a_block_that_computes_what_it_writes(tmp_path):
+    done = []
+
+    def write():
+        with replacing(tmp_path / "file.txt", holds_interrupts=False):
+            signal.raise_signal(signal.SIGINT)
+            done.append("all")
+
+    with pytest.raises(KeyboardInterrupt):
+        write()
+    assert done == os.listdir(tmp_path) == []
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_a_second_interruption_does_not_wait():
     done = []
 

@@ -1,5 +1,6 @@
 """The door of fit and predict: bad tables, labels and weights are refused, all others work."""
 
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -15,7 +16,7 @@ from steadyboost import (
     SoftmaxBoostClassifier,
     Tree,
 )
-from steadyboost.ensemble.validation import SMALLEST_WEIGHT, in_range
+from steadyboost.ensemble.validation import SMALLEST_WEIGHT, check_labels, in_range
 from steadyboost.ensemble.workers import Workers
 from steadyboost.preprocessing.sparse import check_structure
 
@@ -99,6 +100,28 @@ def test_frames_that_are_none_are_refused(table, message):
 def test_labels_of_several_types_are_refused(labels, container):
     with pytest.raises(TypeError, match="labels of several types"):
         SAMMEClassifier(n_estimators=2).fit(X, container(labels * 30))
+
+
+@pytest.mark.parametrize("several", [True, False])
+def test_a_long_label_does_not_give_its_width_to_all(several):
+    labels = ["x" * 300_000, *["a", "b"] * 10_000]
+    tracemalloc.start()
+    found = check_labels(labels, labels, several)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.tolist() == labels
+    assert most < 10e6  # an array of texts of one width would take 24 GB
+
+
+def test_complex_numbers_are_refused_in_a_sentence():
+    for arguments in ((X + 1j, Y), (sp.csr_matrix(X + 1j), Y), (X, Y + 1j), (X, Y, Y + 1j)):
+        with pytest.raises(ValueError, match=r"Complex data not supported: .* numbers without"):
+            SAMMEClassifier(n_estimators=2).fit(*arguments)
+
+
+def test_lists_of_several_lengths_are_no_labels():
+    with pytest.raises(ValueError, match="lists of several lengths"):
+        SAMMEClassifier(n_estimators=2).fit(X, [[1], [1, 2]] * 30)
 
 
 # Weights

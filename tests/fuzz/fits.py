@@ -1,26 +1,30 @@
 """Fits of all boosters and learners to nasty data with nasty parameters, and what must hold.
 
 A model gives finite probabilities that sum to one, the same with two threads, of the same rows as a
-sparse matrix, after being saved and loaded, and with weights of one. What cannot be fitted is a
-``ValueError`` or ``TypeError`` in a sentence.
+dense array, after being saved and loaded, round by round, and with weights of one. What cannot be
+fitted is a ``ValueError`` or ``TypeError`` in a sentence.
 """
 
 import random
-import tempfile
 import warnings
-from pathlib import Path
+from contextlib import nullcontext, suppress
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.tree import DecisionTreeClassifier
 
 import steadyboost
+from fuzz.running import scratch
 from steadyboost.ensemble.estimator import BoostingClassifier
+from steadyboost.ensemble.model_io.file import ModelFileError
+from steadyboost.parameters import StrOptions
 
 PUBLIC = [getattr(steadyboost, name) for name in sorted(steadyboost.__all__)]
 CLASSES = [item for item in PUBLIC if isinstance(item, type)]
 OURS = [c for c in CLASSES if issubclass(c, BoostingClassifier) and c is not BoostingClassifier]
 BOOSTERS = [c.__name__ for c in OURS]
 LEARNERS = [c.__name__ for c in CLASSES if hasattr(c, "answer")]
+FOREIGN = "sklearn"  # a learner of another library
 VALUES = (
     *["normal"] * 4,
     "ties",
@@ -46,19 +50,20 @@ FORMS = (
 NUMBERS = (5e-324, 1e-300, 1e-12, 1e-3, 0.1, 0.5, 1.0, 3.0, 1e3, 1e12, 1e100, 1.7e308, -1.0, 0.0)
 WHOLE = (1, 2, 3, 5, 17, 255, 10**6, 10**12, 0, -1)
 SMALL = {"n_estimators": (1, 2, 3, 5), "n_layers": (1, 2, 3), "n_jobs": (1, 2, 100_000)}
-CHECKS = ("jobs", "dense", "saved", "ones")
+EXTRAS = (*["class_weight"] * 3, "balanced", "cost_matrix", "distribution", "validation", "refit")
+CHECKS = ("jobs", "dense", "saved", "ones", "staged")
 
 
 def generate(seed):
     """A case: plain values, so that it can be written down, and taken apart to shrink it."""
     draw = random.Random(seed)
     booster = draw.choice(BOOSTERS)
-    learner = draw.choice([None, None, *LEARNERS])
+    learner = draw.choice([None, None, *LEARNERS, FOREIGN])
     return {
         "booster": booster,
         "params": nasty_params(getattr(steadyboost, booster), draw),
         "learner": learner,
-        "learner_params": nasty_params(getattr(steadyboost, learner), draw) if learner else {},
+        "learner_params": nasty_params(class_named(learner), draw) if learner else {},
         "n": draw.choice([1, 3, 7, 20, 40, 60, 60]),
         "columns": draw.choice([1, 2, 4, 9]),
         "classes": draw.choice([1, 2, 2, 3, 5, 20]),
@@ -66,13 +71,18 @@ def generate(seed):
         "form": draw.choice(FORMS),
         "labels": draw.choice(["numbers"] * 20 + ["texts"] * 4 + ["floats"] * 3 + ["mixed"]),
         "weights": draw.choice([None] * 20 + list(WEIGHTS)),
+        "extra": draw.choice([None] * 12 + list(EXTRAS)),
         "check": draw.choice(CHECKS),
         "seed": draw.randrange(10**6),
     }
 
 
+def class_named(name):
+    return DecisionTreeClassifier if name == FOREIGN else getattr(steadyboost, name)
+
+
 def nasty_params(cls, draw):
-    """A few parameters of a class with values of any size."""
+    """A few parameters of a class with values of any size, or any of their words."""
     known = cls().get_params(deep=False)
     params = {name: draw.choice(SMALL[name]) for name in known if name in SMALL}
     numeric = [name for name, value in sorted(known.items()) if is_free(name, value)]
@@ -82,6 +92,10 @@ def nasty_params(cls, draw):
     for name in ("early_stopping", "resample"):
         if name in known and draw.random() < 0.15:
             params[name] = True
+    for name, constraints in sorted(cls._parameter_constraints.items()):
+        words = [w for one in constraints if isinstance(one, StrOptions) for w in one.options]
+        if words and name in known and draw.random() < 0.15:
+            params[name] = draw.choice(sorted(words))
     return params
 
 
@@ -160,8 +174,37 @@ def model_of(case, **changed):
     params = {"random_state": 0, **case["params"], **changed}
     cls = getattr(steadyboost, case["booster"])
     if case["learner"] and "estimator" not in cls.does_without:
-        params["estimator"] = getattr(steadyboost, case["learner"])(**case["learner_params"])
+        params["estimator"] = class_named(case["learner"])(**case["learner_params"])
+    if case["extra"] == "balanced":
+        params["class_weight"] = "balanced"
+    elif case["extra"] == "class_weight":
+        draw = random.Random(case["seed"])
+        weights = [draw.choice([0.0, 5e-324, 1e-9, 1.0, 1e300, 1.7e308]) for _ in range(20)]
+        names = [str(k) if case["labels"] == "texts" else k for k in range(case["classes"])]
+        params["class_weight"] = dict(zip(names, weights, strict=False))
+    elif case["extra"] == "refit":
+        params["warm_start"] = True
     return cls(**params)
+
+
+def fitted(case, table, y, weights, **changed):
+    """A model that is fitted with whatever else the case passes to ``fit``."""
+    model, rng = model_of(case, **changed), np.random.default_rng([case["seed"], 3])
+    k, more = len(set(np.asarray(y).tolist())), {}
+    if case["extra"] == "cost_matrix":
+        more["cost_matrix"] = rng.choice([0.0, 1.0, 1e-9, 1e300], (k, k))
+    elif case["extra"] == "distribution":
+        soft = (
+            rng.choice([0.0, 1e-9, 1.0], (len(y), k))
+            + np.eye(k)[np.unique(y, return_inverse=True)[1]]
+        )
+        more["label_distribution"] = soft / soft.sum(axis=1, keepdims=True)
+    elif case["extra"] == "validation":
+        more.update(X_val=table, y_val=y)
+    elif case["extra"] == "refit":
+        model.fit(table, y, weights)
+        model.set_params(n_estimators=model.n_estimators + 1)
+    return model.fit(table, y, weights, **more)
 
 
 def check(case):
@@ -171,7 +214,7 @@ def check(case):
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            model = model_of(case).fit(table, y, weights)
+            model = fitted(case, table, y, weights)
         except (ValueError, TypeError) as error:
             if not is_sentence(error):
                 raise
@@ -204,24 +247,27 @@ def compare(case, model, proba, table, y, weights):
         assert np.array_equal(other.predict_proba(rows), proba), f"another model {what}"
 
     if case["check"] == "jobs":
-        one, two = (model_of(case, n_jobs=n).fit(table, y, weights) for n in (1, 2))
+        one, two = (fitted(case, table, y, weights, n_jobs=n) for n in (1, 2))
         equal(one, table, "with one thread")
         equal(two, table, "with two threads")
     elif case["check"] == "dense" and sp.issparse(table):
-        equal(model_of(case).fit(table.toarray(), y, weights), table.toarray(), "of dense rows")
+        equal(fitted(case, table.toarray(), y, weights), table.toarray(), "of dense rows")
     elif case["check"] == "saved":
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder, "model.sb")
+        path = scratch() / "model.sb"
+        with suppress(ModelFileError) if case["learner"] == FOREIGN else nullcontext():
             model.save(path)
             equal(steadyboost.load(path), table, "from the file")
     elif case["check"] == "ones" and weights is None:
-        equal(model_of(case).fit(table, y, np.ones(len(proba))), table, "with weights of one")
+        equal(fitted(case, table, y, np.ones(len(proba))), table, "with weights of one")
+    elif case["check"] == "staged":
+        *_, last = model.staged_predict(table)
+        assert np.array_equal(last, model.predict(table)), "another prediction round by round"
 
 
 def shrink(case):
     """Simpler cases, the simplest first."""
     plain = {"learner": None, "values": "normal", "form": "array", "labels": "numbers"}
-    for name, value in {**plain, "weights": None}.items():
+    for name, value in {**plain, "weights": None, "extra": None}.items():
         if case[name] != value:
             yield {**case, name: value}
     for group in ("params", "learner_params"):

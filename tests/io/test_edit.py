@@ -47,6 +47,7 @@ def edited(path, content, labels, left_out=(), target="pet", name="clean.csv"):
     [
         (b"kg,pet\n4,cat\n3,dog\n", b"kg,pet\n4,cat\n3,cat\n"),
         (b"kg,pet\r\n4,cat\r\n3,dog", b"kg,pet\r\n4,cat\r\n3,cat"),
+        (b'kg,pet\r4,cat\r"3",dog\r', b'kg,pet\r4,cat\r"3",cat\r'),
         (b'kg;"pet"\n4,0;"cat"\n"3";"dog"\n', b'kg;"pet"\n4,0;"cat"\n"3";"cat"\n'),
         (b"\xef\xbb\xbfpet\tkg\ncat\t4\n dog \t3\n", b"\xef\xbb\xbfpet\tkg\ncat\t4\n cat \t3\n"),
         (

@@ -68,6 +68,16 @@ def test_numbers_can_be_categories_and_keep_how_they_are_written(pets):
     assert table.codes == []
 
 
+@pytest.mark.parametrize("code", ["utf-8", "utf-16", "utf-16-le", "latin-1"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=repr)
+def test_encodings_and_line_ends_of_any_machine(code, end):
+    text = 'größe,"a ""b""",y\n1,p,u\n2.5,"q ""r""",v\n'
+    Path("t.csv").write_bytes(text.replace("\n", end).encode(code))
+    table = read_table("t.csv", target="y")
+    assert columns(table) == {"größe": [1, 2.5], 'a "b"': ["p", 'q "r"']}
+    assert table.labels.tolist() == ["u", "v"]
+
+
 def test_weights_are_apart():
     Path("t.csv").write_text("a,w,y\n1,0.5,u\n2,2,v\n")
     table = read_table("t.csv", target="y", weights="w")

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from steadyboost.ensemble.validation import Sample, n_rows
+from steadyboost.ensemble.validation import Sample, label_array, n_rows
 from steadyboost.preprocessing.encoder import as_frame
 
 TOLERANCE = 1e-6  # of the sum of a row's probabilities
@@ -74,7 +74,7 @@ def _classes(k: int, names: np.ndarray | None, y: Any) -> np.ndarray:
     """What the columns stand for: the classes in y, the names of columns, or 0, 1, ..."""
     if y is None:
         return np.arange(k) if names is None else names
-    found = np.unique(np.asarray(y))
+    found = np.unique(label_array(y))
     if len(found) != k:
         raise ValueError(
             f"label_distribution has {k} columns, but y has {len(found)} classes, which name the "

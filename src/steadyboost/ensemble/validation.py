@@ -75,6 +75,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
             "predict_proba, decision_function and score alone; pass rows in memory here."
         )
     if as_frame(X) is None:
+        refuse_complex(X, "X")
         if issparse(X):
             check_structure(X)
         tags = get_tags(estimator).input_tags
@@ -136,6 +137,18 @@ def text_labels(y: Any) -> Any:
     return text_array(values) if len(values) else y
 
 
+def label_array(y: Any) -> np.ndarray:
+    """Labels as an array, in memory that does not follow from the longest text."""
+    return np.asarray(text_labels(y))
+
+
+def refuse_complex(values: Any, name: str) -> None:
+    """Raise an error for complex numbers, which have no order."""
+    if getattr(getattr(values, "dtype", None), "kind", "") == "c":
+        # the first words are those that scikit-learn asks for
+        raise ValueError(f"Complex data not supported: {name} has numbers without an order.")
+
+
 def check_label_types(labels: Any) -> None:
     """Raise an error for a list or an array of objects with labels of several types."""
     if isinstance(labels, np.ndarray) and labels.dtype.kind != "O":
@@ -160,11 +173,17 @@ def check_labels(y: Any, X: Any, several: bool = False) -> np.ndarray:
     if y is None:
         raise ValueError("This estimator requires y to be passed, but the target y is None.")
     check_consistent_length(X, y)
-    if several and (issparse(y) or np.asarray(y).ndim == 2):
+    given, y = y, text_labels(y)
+    try:
+        has_columns = issparse(y) or np.ndim(y) == 2
+    except ValueError as error:
+        raise ValueError("y has lists of several lengths; pass one label per row.") from error
+    if several and has_columns:
         dense = y.toarray() if issparse(y) else np.asarray(y)
         if type_of_target(dense) == "multilabel-indicator":
             return (dense != 0).astype(np.int32)
-    given, y = y, column_or_1d(text_labels(y), warn=True)
+    refuse_complex(y, "y")
+    y = column_or_1d(y, warn=True)
     if y.dtype.kind == "O" and any(label is None or label != label for label in y.tolist()):
         raise ValueError("y contains missing labels (None or NaN); drop those rows.")
     check_label_types(given if isinstance(given, (list, tuple)) else y)
@@ -181,6 +200,7 @@ def as_weights(sample_weight: Any, n: int) -> np.ndarray:
     """Finite, non-negative weights of so many rows; a number stands for equal ones."""
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight)
+    refuse_complex(sample_weight, "sample_weight")
     with floats_of("sample_weight"):
         weights = check_array(
             sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"

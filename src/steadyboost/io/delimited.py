@@ -129,7 +129,8 @@ def check_encoding(path: Path, name: str) -> str:
 class Delimited(NamedTuple):
     """A file of delimited text: how to read it, and the names in its first line as written.
 
-    ``has_index`` tells whether the first column has no name: the index of a data frame.
+    ``has_index`` tells whether the first column has no name: the index of a data frame;
+    ``lone_returns`` whether lines end in a carriage return alone, as on old Macs.
     """
 
     path: Path
@@ -137,6 +138,7 @@ class Delimited(NamedTuple):
     separator: str
     raw: list[str]
     has_index: bool
+    lone_returns: bool
 
     @property
     def names(self) -> list[str]:
@@ -158,7 +160,7 @@ def read_header(path: Path, separator: str | None, encoding: str | None) -> Deli
         separator = as_separator(path, separator) if separator else _find_separator(lines)
         raw = next(csv.reader(lines, delimiter=separator))
     has_index = len(raw) > 1 and not raw[0].strip()
-    header = Delimited(path, encoding, separator, raw, has_index)
+    header = Delimited(path, encoding, separator, raw, has_index, lines[0].endswith("\r"))
     check_names(path, header.names)
     return header
 
@@ -213,13 +215,16 @@ def read_rows(table: Delimited, text: Collection[str], wanted: Collection[str]) 
 def _read_csv(table: Delimited, text: Collection[str], wanted: Collection[str]) -> pl.DataFrame:
     import polars as pl
 
-    named = zip(table.raw[table.has_index :], table.names, strict=True)
+    source = _for_polars(table)
+    # polars leaves quotes within a name doubled, so that its names are matched by their places.
+    theirs = pl.read_csv(source, separator=table.separator, n_rows=0).columns[table.has_index :]
+    named = zip(theirs, table.names, strict=True)
     raw = {r: name for r, name in named if name in wanted}
     as_written = {r: pl.String for r, name in raw.items() if name in text}
 
     def read(look_ahead: int | None) -> pl.DataFrame:
         return pl.read_csv(
-            _for_polars(table),
+            source,
             separator=table.separator,
             columns=list(raw),
             schema_overrides=as_written,
@@ -235,11 +240,17 @@ def _read_csv(table: Delimited, text: Collection[str], wanted: Collection[str]) 
 
 
 def _for_polars(table: Delimited) -> Any:
-    """The file, which polars reads by columns; of another encoding than UTF-8 a copy in memory."""
-    if table.encoding == UTF8:
+    """The file, which polars reads by columns; a copy in memory where it could not.
+
+    That is text in another encoding than UTF-8, or with lines that end in a carriage return alone.
+    """
+    if table.encoding == UTF8 and not table.lone_returns:
         return table.path
     with open_text(table.path, table.encoding) as text:
-        return io.BytesIO(text.read().encode())
+        content = text.read()
+    if table.lone_returns:
+        content = content.replace("\r\n", "\n").replace("\r", "\n")
+    return content.encode()
 
 
 def check_widths(table: Delimited) -> None:

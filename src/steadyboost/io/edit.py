@@ -177,12 +177,13 @@ class ParquetTable:
 def split_records(text: str, separator: str) -> Iterator[tuple[list[str], str]]:
     """The fields of each record as they are written, and its line end."""
     pending = ""
-    lines = text.split("\n")
+    end = "\n" if "\n" in text else "\r"
+    lines = text.split(end)
     for number, line in enumerate(lines):
         is_last = number == len(lines) - 1
         if is_last and not line and not pending:
             return
-        record = pending + line + ("" if is_last else "\n")
+        record = pending + line + ("" if is_last else end)
         body = record.removesuffix("\n").removesuffix("\r")
         fields = body.split(separator) if '"' not in body else split_fields(body, separator)
         if fields is None and not is_last:  # a line end within quotes

@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from steadyboost.ensemble.validation import label_array
+
 _KINDS = ("symmetric", "redraw", "pair", "class_conditional", "feature_dependent")
 _STEEPNESS = 4.0
 
@@ -139,7 +141,7 @@ def _squared_distances(X: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 def _encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes and the class number of each row."""
-    labels = np.asarray(y)
+    labels = label_array(y)
     if labels.ndim != 1:
         raise ValueError(f"y has shape {labels.shape}; pass one label per row")
     n_missing = sum(map(_is_missing, labels.tolist()))

@@ -3,6 +3,7 @@
 import io
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from steadyboost import (
     WeightDecayClassifier,
 )
 from steadyboost.ensemble.model_io.file import load, save_model
+from steadyboost.learners.base import Answers
 
 BOOSTERS = [
     AdaBoostClassifier,
@@ -60,6 +62,19 @@ def test_a_loaded_model_trains_on_where_problems_have_ended(booster, tmp_path):
         each.set_params(n_estimators=9).fit(X, y)
     assert_same_model(loaded, model, X)
     assert loaded.history_ == model.history_
+
+
+def test_a_problem_that_ended_has_no_normalizer(tmp_path):
+    X, y = problem(k=3)
+    X[y == 2, 0] += 100
+    model = make(WeightBoostClassifier, strategy="ovr", resample=True, n_estimators=4).fit(X, y)
+    ended = replace(
+        model.stages_[-1],
+        answer=Answers((None, *model.stages_[-1].answer.answers[1:])),
+        extra={"normalizer": model.stages_[-1].extra["normalizer"] * [0, 1, 1]},
+    )
+    model.stages_[-1] = ended
+    assert_same_model(round_trip(model, tmp_path), model, X)
 
 
 def test_what_chose_beta_is_kept(tmp_path):

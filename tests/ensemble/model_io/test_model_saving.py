@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from common import make, problem
 
-from steadyboost import SAMMEClassifier
+from steadyboost import BaggingClassifier, SAMMEClassifier, Stump
 from steadyboost.ensemble.model_io.file import load, save_model
 
 
@@ -27,6 +27,16 @@ def test_equal_models_give_equal_files(tmp_path):
     for name in ("a.sb", "b.sb"):
         save_model(make(SAMMEClassifier).fit(X, y), tmp_path / name)
     assert (tmp_path / "a.sb").read_bytes() == (tmp_path / "b.sb").read_bytes()
+
+
+def test_what_compresses_well_is_within_the_budget_of_its_reader(tmp_path):
+    """Most of a model of thousands of classes is zeros, and a reader's budget follows the size."""
+    y = np.repeat(np.arange(3000), 2)
+    X = np.random.default_rng(0).normal(size=(len(y), 3))
+    model = BaggingClassifier(Stump(), n_estimators=1, random_state=0).fit(X, y)
+    save_model(model, tmp_path / "model.sb")
+    assert (tmp_path / "model.sb").stat().st_size < 200_000
+    np.testing.assert_array_equal(load(tmp_path / "model.sb").predict(X), model.predict(X))
 
 
 def test_overwriting(tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from steadyboost.ensemble.soft_labels import SoftLabels
-from steadyboost.ensemble.validation import n_rows
+from steadyboost.ensemble.validation import label_array, n_rows
 from steadyboost.noise.annotations import Annotations, read_annotations
 from steadyboost.noise.crowd import AnnotatorTable, Consensus, ConsensusTable, judged, known_classes
 from steadyboost.noise.crowd_model import CrowdModel, fit_crowd
@@ -24,7 +24,7 @@ def read_answers(annotations: Any, X: Any, y: Any, verified: np.ndarray | None) 
     answers = read_annotations(annotations, n_items=n_rows(X))
     if y is None:
         return answers
-    named = np.asarray(y)
+    named = label_array(y)
     if len(named) != answers.n_items:
         raise ValueError(f"y has {len(named)} labels for {answers.n_items} rows of X.")
     if verified is None:
@@ -42,7 +42,7 @@ def known_labels(answers: Annotations, y: Any, verified: np.ndarray | None) -> n
     if y is None:
         raise ValueError("verified marks rows whose label in y is right, but y is None; pass y.")
     rows = np.flatnonzero(verified).tolist()
-    return known_classes(dict(zip(rows, np.asarray(y)[rows].tolist(), strict=True)), answers)
+    return known_classes(dict(zip(rows, label_array(y)[rows].tolist(), strict=True)), answers)
 
 
 def fit_to_answers(

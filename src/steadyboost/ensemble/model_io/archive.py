@@ -10,7 +10,6 @@ import math
 import os
 import re
 import zipfile
-import zlib
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -156,12 +155,11 @@ class ArchiveReader:
     def text(self) -> bytes:
         """The JSON text."""
         info = self._members.pop(TEXT)
-        self.budget.spend(info.file_size)
+        self.budget.spend(info.file_size)  # before it is read
         with self._archive.open(info) as stream:
             data = stream.read(info.file_size)
             need(len(data) == info.file_size and not stream.read(1), f"{TEXT} is cut off")
-        n_parts = data.count(b"[") + data.count(b"{") + data.count(b",")
-        self.budget.spend(PART_BYTES * n_parts)
+        self.budget.spend(_text_cost(data) - len(data))
         return data
 
     def take(self, name: str, what: Any) -> np.ndarray:
@@ -192,27 +190,53 @@ class ArchiveReader:
                 raise ModelFileError(f"column {name} {error}") from error
 
 
-def write_archive(file: BinaryIO, text: str, columns: dict[str, np.ndarray]) -> None:
-    """Write the text and the columns; equal contents give equal bytes."""
-    need(text.isascii() and len(text) <= MAX_TEXT_BYTES, "the model is too long for a file")
+def write_archive(
+    file: BinaryIO, text: str, columns: dict[str, np.ndarray], more_bytes: int = 0
+) -> None:
+    """Write the text and the columns; equal contents give equal bytes.
+
+    A reader has a budget that follows from the size of the file. Where a sound model compresses so
+    well that it would exceed it, spaces after the text make up for that. ``more_bytes`` is what a
+    reader spends on other things than the text and the columns.
+    """
+    need(text.isascii(), "the text of a file is ASCII")
     need(len(columns) < MAX_MEMBERS, "the model has too many different arrays for a file")
-    with zipfile.ZipFile(file, "w") as archive:
-        _add_member(archive, TEXT, text.encode())
+    spent = more_bytes + _text_cost(text.encode()) + sum(c.nbytes for c in columns.values())
+    _write_members(file, text, columns, zipfile.ZIP_DEFLATED)
+    missing = -(-(spent - SLACK) // (UNFOLD - 1)) - file.tell()
+    if missing > 0:
+        text += " " * missing
+        file.seek(0)
+        file.truncate()
+        _write_members(file, text, columns, zipfile.ZIP_STORED)
+    need(len(text) <= MAX_TEXT_BYTES, "the model is too long for a file")
+
+
+def _write_members(
+    file: BinaryIO, text: str, columns: dict[str, np.ndarray], compression: int
+) -> None:
+    """Write a zip; ``compression`` is that of the text, columns are always compressed."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_member(TEXT), text.encode(), compression, compresslevel=1)
         for name, column in columns.items():
             stream = io.BytesIO()
             little = column.astype(column.dtype.newbyteorder("<"), copy=False)
             npy.write_array(stream, little, version=(1, 0), allow_pickle=False)
-            _add_member(archive, f"{name}.npy", stream.getvalue())
+            data = stream.getvalue()
+            archive.writestr(_member(f"{name}.npy"), data, zipfile.ZIP_DEFLATED, compresslevel=1)
 
 
-def _add_member(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
-    """Compress a member, unless its ratio could exceed the budget of the reader."""
+def _member(name: str) -> zipfile.ZipInfo:
+    """A member without the time of day."""
     info = zipfile.ZipInfo(name)
     info.external_attr = 0o644 << 16
-    small = len(data) <= SLACK // MAX_MEMBERS
-    fits = small or len(data) <= UNFOLD // 4 * len(zlib.compress(data, 1))
-    info.compress_type = zipfile.ZIP_DEFLATED if fits else zipfile.ZIP_STORED
-    archive.writestr(info, data, compresslevel=1)
+    return info
+
+
+def _text_cost(text: bytes) -> int:
+    """Bytes of a budget that reading a text takes."""
+    n_parts = text.count(b"[") + text.count(b"{") + text.count(b",")
+    return len(text) + PART_BYTES * n_parts
 
 
 def _check_members(members: list[zipfile.ZipInfo], size: int) -> None:

@@ -6,7 +6,7 @@ name, and arrays.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sized
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -169,7 +169,7 @@ class _Decoder:
         need(dtype.kind in PLAIN, f"arrays of {dtype} are not known")
         fitting = PLAIN[dtype.kind]
         need(all(isinstance(value, fitting) for value in values), f"a value is not of type {dtype}")
-        self.budget.spend(dtype.itemsize * len(values))
+        self.budget.spend(_memory_of(dtype, values))
         return dtype.newbyteorder("=")
 
     def new(self, parts: Any) -> Any:
@@ -185,6 +185,20 @@ class _Decoder:
         values = self.decode(need_keys(parts[1], {own.name for own in fields(cls)}, "a record"))
         need(all(isinstance(value, (int, float)) for value in values.values()), "a record's value")
         return cls(**values)
+
+
+def array_bytes(value: Any) -> int:
+    """Bytes that reading the arrays in a JSON value takes beyond its text."""
+    if isinstance(value, list):
+        return sum(map(array_bytes, value))
+    if not isinstance(value, dict):
+        return 0
+    own = value.get("$array")
+    return sum(map(array_bytes, value.values())) if own is None else _memory_of(own[0], own[2])
+
+
+def _memory_of(dtype: Any, values: Sized) -> int:
+    return int(np.dtype(dtype).itemsize * len(values))
 
 
 _DECODERS: dict[str, Callable[[_Decoder, Any], Any]] = {

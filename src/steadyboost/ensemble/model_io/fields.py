@@ -144,10 +144,20 @@ def check_stages(stages: Sequence["Stage"], booster: "Hooks") -> None:
         need(n_parts(stage) == parts, "a stage has parts that it should not have, or too few")
         for number in (stage.step, stage.error):
             need(np.shape(number) in ((), (parts,)), "there must be a number per part")
-        for value in stage.extra.values() if several else ():
-            need(np.shape(value)[:1] in ((), (parts,)), "there must be an entry per part")
-        values = {"step": stage.step, "error": stage.error, "code": code, **stage.extra}
+        extra = _of_present_parts(stage, parts) if several else stage.extra
+        values = {"step": stage.step, "error": stage.error, "code": code, **extra}
         check_fields(values, fields, booster.needed_extra if booster.n_classes_ > 1 else ())
         booster.check_stage(stage)
         total += float(np.abs(stage.step).max()) * largest
     need(total <= MAX_SCORE, "steps and codes must be finite and of bounded size")
+
+
+def _of_present_parts(stage: "Stage", parts: int) -> dict[str, Any]:
+    """Extra values without those of subproblems that have ended, which mean nothing."""
+    answers = getattr(stage.answer, "answers", ())
+    present = [p for p, answer in enumerate(answers) if answer is not None]
+    kept = {}
+    for name, value in stage.extra.items():
+        need(np.shape(value)[:1] in ((), (parts,)), "there must be an entry per part")
+        kept[name] = np.asarray(value)[present] if np.ndim(value) else value
+    return kept

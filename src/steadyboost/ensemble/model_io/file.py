@@ -34,6 +34,7 @@ from steadyboost.ensemble.model_io.checks import (
 from steadyboost.ensemble.model_io.encoding import (
     LEAVES,
     AnswerLimits,
+    array_bytes,
     build,
     decode,
     encode,
@@ -155,7 +156,8 @@ def write_model(
     }
     text = json.dumps(document, allow_nan=False, separators=(",", ":"))
     with replacing(path) as file:
-        write_archive(file, text, columns.joined())
+        more_bytes = table_bytes(len(model.classes_)) + array_bytes(document)
+        write_archive(file, text, columns.joined(), more_bytes)
 
 
 def writable_params(model: Any) -> dict[str, Any]:
@@ -324,13 +326,18 @@ def _set_tables(model: BoostingClassifier, document: dict[str, Any], reader: Arc
     model.classes_ = decode(document["classes"], reader.budget)
     check_classes(model.classes_)
     k = model.n_classes_ = len(model.classes_)
-    reader.budget.spend(k * k)  # the least that tables of all pairs of classes take
+    reader.budget.spend(table_bytes(k))
     model._encoder = _encoder(document["categories"], reader.budget)
     check_encoder(model._encoder, n)
     model._binner = _binner(document["bins"], model._encoder, reader)
     if model._binner is not None:
         check_binner(model._binner, model._encoder.n_columns)
     need(model._binner or not model._learner().uses_bins, "the weak learner needs bins")
+
+
+def table_bytes(n_classes: int) -> int:
+    """The least that tables of all pairs of classes take, which models make of a few numbers."""
+    return n_classes * n_classes
 
 
 def _categories(encoder: Encoder) -> list[Any]:
