@@ -17,7 +17,7 @@ import steadyboost
 from fuzz.running import scratch
 from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.model_io.file import ModelFileError
-from steadyboost.parameters import StrOptions
+from steadyboost.parameters import Interval, StrOptions
 
 PUBLIC = [getattr(steadyboost, name) for name in sorted(steadyboost.__all__)]
 CLASSES = [item for item in PUBLIC if isinstance(item, type)]
@@ -47,7 +47,8 @@ FORMS = (
     "polars",
     "damaged",
 )
-NUMBERS = (5e-324, 1e-300, 1e-12, 1e-3, 0.1, 0.5, 1.0, 3.0, 1e3, 1e12, 1e100, 1.7e308, -1.0, 0.0)
+NUMBERS = (5e-324, 1e-300, 1e-12, 1e-3, 0.1, 0.5, 0.999, 1.0, 3.0, 1e3, 1e12, 1e100, 1.7e308)
+NUMBERS += (-1.0, 0.0)
 WHOLE = (1, 2, 3, 5, 17, 255, 10**6, 10**12, 0, -1)
 SMALL = {"n_estimators": (1, 2, 3, 5), "n_layers": (1, 2, 3), "n_jobs": (1, 2, 100_000)}
 EXTRAS = (*["class_weight"] * 3, "balanced", "cost_matrix", "distribution", "validation", "refit")
@@ -64,13 +65,13 @@ def generate(seed):
         "params": nasty_params(getattr(steadyboost, booster), draw),
         "learner": learner,
         "learner_params": nasty_params(class_named(learner), draw) if learner else {},
-        "n": draw.choice([1, 3, 7, 20, 40, 60, 60]),
+        "n": draw.choice([1, 3, 7, 20, 40, 60, 60, 60]),
         "columns": draw.choice([1, 2, 4, 9]),
         "classes": draw.choice([1, 2, 2, 3, 5, 20]),
         "values": draw.choice(VALUES),
         "form": draw.choice(FORMS),
         "labels": draw.choice(["numbers"] * 20 + ["texts"] * 4 + ["floats"] * 3 + ["mixed"]),
-        "weights": draw.choice([None] * 20 + list(WEIGHTS)),
+        "weights": draw.choice([None] * 30 + list(WEIGHTS)),
         "extra": draw.choice([None] * 12 + list(EXTRAS)),
         "check": draw.choice(CHECKS),
         "seed": draw.randrange(10**6),
@@ -85,10 +86,13 @@ def nasty_params(cls, draw):
     """A few parameters of a class with values of any size, or any of their words."""
     known = cls().get_params(deep=False)
     params = {name: draw.choice(SMALL[name]) for name in known if name in SMALL}
-    numeric = [name for name, value in sorted(known.items()) if is_free(name, value)]
+    limits = {name: intervals_of(cls, name) for name in sorted(known) if name not in SMALL}
+    numeric = [name for name, own in limits.items() if own]
     for name in draw.sample(numeric, min(len(numeric), draw.choice([0, 0, 0, 1, 1, 2]))):
-        whole = isinstance(known[name], int) and draw.random() < 0.7
-        params[name] = draw.choice(WHOLE if whole else NUMBERS)
+        allowed = [
+            v for v in NUMBERS + WHOLE if any(one.is_satisfied_by(v) for one in limits[name])
+        ]
+        params[name] = draw.choice(allowed if draw.random() < 0.9 else NUMBERS + WHOLE)
     for name in ("early_stopping", "resample"):
         if name in known and draw.random() < 0.15:
             params[name] = True
@@ -99,9 +103,9 @@ def nasty_params(cls, draw):
     return params
 
 
-def is_free(name, value):
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return name not in SMALL and name != "verbose" and (number or value in (None, "auto"))
+def intervals_of(cls, name):
+    """The ranges that a parameter may lie in; none where it is no number."""
+    return [one for one in cls._parameter_constraints[name] if isinstance(one, Interval)]
 
 
 def table_of(case):
@@ -192,7 +196,7 @@ def fitted(case, table, y, weights, **changed):
     model, rng = model_of(case, **changed), np.random.default_rng([case["seed"], 3])
     k, more = len(set(np.asarray(y).tolist())), {}
     if case["extra"] == "cost_matrix":
-        more["cost_matrix"] = rng.choice([0.0, 1.0, 1e-9, 1e300], (k, k))
+        more["cost_matrix"] = rng.choice([0.0, 1.0, 1e-9, 1e9], (k, k))
     elif case["extra"] == "distribution":
         soft = (
             rng.choice([0.0, 1e-9, 1.0], (len(y), k))
