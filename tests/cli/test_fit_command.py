@@ -258,12 +258,23 @@ def test_as_a_program_of_its_own(train):
     assert done.stdout.endswith("Model: m.sb\n")
 
 
-def test_an_interrupt_leaves_nothing(train, call, monkeypatch):
-    def interrupted(*_):
-        raise KeyboardInterrupt
+@pytest.mark.parametrize("command", ["fit", "audit"])
+def test_an_interrupt_in_a_round_ends_the_command_and_leaves_nothing(
+    command, train, call, monkeypatch
+):
+    """A fit in Python would keep the rounds before it, and go on to the next fold."""
+    calls = []
 
-    monkeypatch.setattr(SAMMEClassifier, "fit", interrupted)
-    assert call("fit", train, "-t", "kind", *QUICK).exit_code == 130
+    def interrupted(*_):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return 0.5
+
+    monkeypatch.setattr(SAMMEClassifier, "step", interrupted)
+    options = ["--rounds", "5"] if command == "fit" else ["--jobs", "1", "-o", "found.csv"]
+    assert call(command, train, "-t", "kind", "--booster", "samme", *options).exit_code == 130
+    assert len(calls) == 2
     assert list(Path().iterdir()) == []
 
 

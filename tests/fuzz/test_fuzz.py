@@ -5,7 +5,7 @@ import pytest
 from fuzz import running
 from fuzz.running import Process, run, simplest
 
-CASES = {"models": 300, "fits": 40, "tables": 30, "verdicts": 40}
+CASES = {"models": 2500, "fits": 300, "tables": 120, "verdicts": 150}
 
 
 @pytest.mark.parametrize(("name", "n"), CASES.items())

@@ -117,6 +117,13 @@ def peak(data, tmp_path):
 
 
 @each_kind
+def test_a_file_that_is_cut_off(kind, tmp_path):
+    original = sound_file(kind)
+    for length in range(0, len(original), 61):
+        error_of(original[:length], tmp_path)
+
+
+@each_kind
 def test_a_bomb_does_not_unfold(kind, tmp_path):
     members = unpack(sound_file(kind))
     members["steps.float64.npy"] += bytes(30_000_000)
