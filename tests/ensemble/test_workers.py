@@ -112,6 +112,24 @@ def test_an_error_of_either_thread_is_raised_in_the_caller(kind, fails):
         in_time(lambda: call(workers))
 
 
+def test_an_interruption_does_not_wait_for_items_that_look_at_it():
+    with Workers(2) as workers:
+        caller, begun, alone = threading.current_thread(), threading.Event(), workers.alone()
+
+        def work(_):
+            if threading.current_thread() is caller:
+                assert begun.wait(PATIENCE)
+                raise KeyboardInterrupt
+            begun.set()
+            while True:
+                alone.check()
+
+        with pytest.raises(KeyboardInterrupt):
+            workers.run(work, range(2))
+        assert workers.run(abs, [-1, -2]) == [1, 2]
+        alone.check()
+
+
 def test_an_error_of_every_thread_is_raised_once():
     def fail(item):
         raise ValueError(f"item {item}")

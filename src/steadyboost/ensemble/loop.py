@@ -244,6 +244,7 @@ class Boosting:
 
     def one_round(self) -> bool:
         """One round of each open subproblem; whether it must be the last."""
+        self.rows.workers.check()
         round_, open_ = self.round(len(self.stages)), self.open_subproblems()
         state = self.state()  # before the threads start, which share it
 

@@ -6,7 +6,7 @@ machine, as here, an allreduce only calls the reduction.
 """
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from joblib import cpu_count, effective_n_jobs
@@ -25,9 +25,11 @@ class Workers:
 
     is_distributed = False  # whether the rows are on several machines
 
-    def __init__(self, n_threads: int = 1):
+    def __init__(self, n_threads: int = 1, outer: "Workers | None" = None):
         self.n_threads = n_threads
         self._pool: ThreadPoolExecutor | None = None
+        self._outer = outer  # whose item these workers are for
+        self._has_failed = False  # in the calling thread, while others are still at work
 
     @classmethod
     def of_jobs(cls, n_jobs: int | None) -> "Workers":
@@ -57,8 +59,17 @@ class Workers:
         return reduce(list(values))
 
     def alone(self) -> "Workers":
-        """Workers with a single thread."""
-        return Workers(1)
+        """Workers with a single thread, for an item of these."""
+        return Workers(1, self)
+
+    def check(self) -> None:
+        """Raise ``CancelledError`` if nobody waits for the item that these workers are for.
+
+        Items that take long, such as fits, call it from time to time, so that an interruption
+        (Ctrl-C) does not wait for them.
+        """
+        if self._outer is not None and self._outer._has_failed:
+            raise CancelledError
 
     def parallel_map(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """As ``run``, for functions that may call ``allreduce``."""
@@ -84,12 +95,16 @@ class Workers:
             for _ in range(min(self.n_threads, len(items)) - 1):
                 others.append(self._pool.submit(share))
             share()
+        except BaseException:
+            self._has_failed = True
+            raise
         finally:
             numbers.clear()  # after an error, start no further items
             # Tasks that have not started are cancelled, not awaited: a pool thread that calls
             # ``run`` itself could wait for a task that is queued behind it (a deadlock).
             begun = [other for other in others if not other.cancel()]
             wait(begun)
+            self._has_failed = False
         for other in begun:
             other.result()
         return results

@@ -380,7 +380,7 @@ def compare_bottoms(
         first.one_round()
 
     def finish(value: float) -> dict[str, Any]:
-        return _second_phase(start(value, Workers(1)), first, value)
+        return _second_phase(start(value, Workers(1, rows.workers)), first, value)
 
     records = rows.workers.run(finish, list(values))
     return sorted(records, key=lambda record: (record["margin"] < 0, record["error"]))
