@@ -163,13 +163,9 @@ class Hooks:
         """Logarithms of the weights of a chunk of rows."""
         return self.log_weights(block.scores, block.y)
 
-    def weigh(self, rows: TrainingState) -> None:
-        """Set the weights of the next round."""
-        rows.weighting.weigh(rows)
-
     def question(self, rows: TrainingState, round_: Round) -> Question:
         """What the weak learner is asked; by default to name the class of weighted rows."""
-        self.weigh(rows)
+        rows.weighting.weigh(rows)
         code = np.ones(self.n_classes_)
         n, scale = self.n_classes_, rows.weighting.fixed_point_scale
         return Question(rows.y, rows.weights, n, code, total=1.0, fixed_point_scale=scale)

@@ -80,8 +80,14 @@ def error_of(rows: TrainingState, question: Question, votes: np.ndarray) -> floa
     if edges is not None and question.form == "set":
         total = rows.total(lambda block: worth(edges[block.rows], votes[block.rows], question.code))
         return (1 - float(total)) / 2
-    said = question.weights, question.labels(votes), question.targets
-    return float(rows.total(lambda block: weighted_error(*(part[block.rows] for part in said))))
+    weights, labels, targets = question.weights, question.labels(votes), question.targets
+    return float(
+        rows.total(
+            lambda block: weighted_error(
+                weights[block.rows], labels[block.rows], targets[block.rows]
+            )
+        )
+    )
 
 
 def join_results(results: dict[int, RoundResult], n_subproblems: int, n_rows: int) -> RoundResult:
@@ -223,7 +229,7 @@ class Boosting:
         for t, stage in enumerate(self.stages):
             if self.booster.has_memory:
                 for p, subproblem in enumerate(self.subproblems):
-                    self.booster.question(subproblem, self.round_of(self.round(t), p))
+                    self.booster.question(subproblem, self.round_of(self.seeds.round(t), p))
                 self.remember(stage)
             for state in filter(None, (self.rows, self.validation)):
                 state.weighting.replay(state, stage, stage.answer.votes(state.data))
@@ -234,10 +240,6 @@ class Boosting:
             if part is not None:
                 self.booster.remember(subproblem, part)
 
-    def round(self, t: int) -> Round:
-        """Round t, with its seed."""
-        return self.seeds.round(t)
-
     def round_of(self, round_: Round, p: int) -> Round:
         """The round of a subproblem, with a seed of its own if there are several."""
         return round_.of(p) if len(self.subproblems) > 1 else round_
@@ -245,7 +247,7 @@ class Boosting:
     def one_round(self) -> bool:
         """One round of each open subproblem; whether it must be the last."""
         self.rows.workers.check()
-        round_, open_ = self.round(len(self.stages)), self.open_subproblems()
+        round_, open_ = self.seeds.round(len(self.stages)), self.open_subproblems()
         state = self.state()  # before the threads start, which share it
 
         def boost(p: int) -> RoundResult:

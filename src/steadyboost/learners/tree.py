@@ -302,12 +302,13 @@ class Tree(BaseEstimator):
     ) -> tuple[np.ndarray | None, np.ndarray | None]:
         """Rows and features to learn from, None for all."""
         rows = None if counts is None else np.flatnonzero(counts)
-        features, n_features = None, data.n_features
+        features = None
         if self.draws:
             rng = np.random.default_rng(seed)
             if self.max_samples is not None and self.max_samples < 1:
                 rows = np.arange(len(data)) if rows is None else rows
                 rows = sample(self.max_samples, rows, data, rng, threads)
+            n_features = data.n_features
             n_drawn = self._n_features(n_features)
             if n_drawn < n_features:
                 features = np.sort(rng.choice(n_features, n_drawn, replace=False))

@@ -12,7 +12,7 @@ from steadyboost.trees.data.binning import (
     MAX_BINS,
     assign_bins,
     assign_sparse_bins,
-    find_cuts,
+    find_dense_cuts,
     find_sparse_cuts,
     padded,
 )
@@ -41,22 +41,14 @@ class Binner:
         run: Run = one_by_one,
     ) -> "Binner":
         """Learn cuts; of many rows, from a sample that is the same for any ``random_state``."""
-        n, n_features = X.shape
-        run, sample = _if_large(X, run), sample_of(n)
+        run, sample = _if_large(X, run), sample_of(X.shape[0])
         if issparse(X):
             table = compress(X)
             found = find_sparse_cuts(table, weights, max_bins, sample, run)
             return cls(found, table.has_missing, categorical)
-
-        def learn_column(f: int) -> tuple[np.ndarray, bool]:
-            column = _column(X, f)
-            # Categories keep a bin each, whatever max_bins.
-            limit = MAX_BINS if categorical[f] else max_bins
-            return find_cuts(column, weights, limit, sample), bool(np.isnan(column).any())
-
-        learnt = run(learn_column, range(n_features))
-        missing = np.array([missing for _, missing in learnt], dtype=np.int64)
-        return cls([cuts for cuts, _ in learnt], missing, categorical)
+        # Categories keep a bin each, whatever max_bins.
+        limits = np.where(categorical, MAX_BINS, max_bins).tolist()
+        return cls(*find_dense_cuts(X, weights, limits, sample, run), categorical)
 
     @property
     def n_bins(self) -> np.ndarray:
@@ -126,7 +118,3 @@ def sample_of(n: int) -> np.ndarray | None:
 def _if_large(X: Any, run: Run) -> Run:
     """``run`` for large data only: threads, once started, cost time in each round even if idle."""
     return run if X.shape[0] * X.shape[1] >= SHARDING_PAYS else one_by_one
-
-
-def _column(X: np.ndarray, f: int) -> np.ndarray:
-    return np.ascontiguousarray(X[:, f], dtype=np.float64)

@@ -157,7 +157,7 @@ class Encoder:
         """Number of columns of numbers."""
         return len(self.parts)
 
-    @property
+    @cached_property
     def column_categories(self) -> list[list[Any] | None]:
         """The categories of each column of numbers, None where it has none."""
         return [self.categories[f] for f, _ in self.parts]
@@ -172,7 +172,7 @@ class Encoder:
         features = [f for f, _ in self.parts]
         return np.bincount(features, weights=values, minlength=len(self.categories))
 
-    @property
+    @cached_property
     def is_categorical(self) -> np.ndarray:
         """Whether each column of numbers holds codes of categories."""
         return np.array([kept is not None for kept in self.column_categories], dtype=bool)

@@ -15,8 +15,11 @@ import numpy as np
 
 from steadyboost.trees.jit import kernel
 
+Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
+
 MAX_BINS = 255  # of values; with the one of missing values they fit a byte
 GRID = 1024  # cells of equal width: a value is only compared with the cuts in its own cell
+PADDED = 512  # length of padded values: a search of 8 steps may read beyond the 255th
 ROWS = 256  # that are binned at a time: all of their columns stay in the cache
 
 
@@ -33,8 +36,8 @@ def count_below(sorted_values, value):
 
 
 def padded(*columns: np.ndarray) -> np.ndarray:
-    """Rows of at most 255 sorted values, padded with inf to 512: a search may read beyond."""
-    out = np.full((len(columns), 512), np.inf)
+    """Rows of at most 255 sorted values, padded with inf: a search may read beyond them."""
+    out = np.full((len(columns), PADDED), np.inf)
     for row, values in zip(out, columns, strict=True):
         row[: len(values)] = values
     return out
@@ -87,7 +90,7 @@ def find_cuts(
     Up to ``max_bins`` distinct values get a bin each. More are cut at weighted quantiles (of the
     rows in ``sample``, if given), at the midpoint between the two neighbouring values.
     """
-    distinct = padded(np.empty(0))[0]
+    distinct = np.full(PADDED, np.inf)
     n_distinct = few_distinct(values, max_bins, distinct)
     if n_distinct >= 0:
         return midpoints(distinct[:n_distinct])
@@ -95,6 +98,24 @@ def find_cuts(
         values, weights = values[sample], None if weights is None else weights[sample]
     known = ~np.isnan(values)
     return quantile_cuts(values[known], None if weights is None else weights[known], max_bins)
+
+
+def find_dense_cuts(
+    X: np.ndarray,
+    weights: np.ndarray | None,
+    max_bins: Sequence[int],
+    sample: np.ndarray | None,
+    run: Run,
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Cut points of each column, with a limit for each, and whether it has missing values."""
+
+    def of_column(f: int) -> tuple[np.ndarray, bool]:
+        column = np.ascontiguousarray(X[:, f], dtype=np.float64)
+        return find_cuts(column, weights, max_bins[f], sample), bool(np.isnan(column).any())
+
+    found = run(of_column, range(X.shape[1]))
+    missing = np.array([missing for _, missing in found], dtype=np.int64)
+    return [cuts for cuts, _ in found], missing
 
 
 def quantile_cuts(values: np.ndarray, weights: np.ndarray | None, max_bins: int) -> np.ndarray:
@@ -217,8 +238,6 @@ def assign_bins(
     _assign_bins(X, features, cuts, n_cuts, scratch, out, missing)
 
 
-Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
-
 COLUMN_BLOCKS = 16  # tasks for threads: more than threads, as columns differ in their entries
 
 
@@ -293,7 +312,7 @@ def find_sparse_cuts(
     sample: np.ndarray | None,
     run: Run,
 ) -> list[np.ndarray]:
-    """Cut points of each column, as those that ``binning.find_cuts`` finds."""
+    """Cut points of each column, as those that :func:`find_cuts` finds."""
     counts = np.empty(table.n_columns, dtype=np.int64)
     distinct = np.empty(len(table.values) + table.n_columns)
 

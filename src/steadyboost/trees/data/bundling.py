@@ -68,8 +68,9 @@ def plan(widths: np.ndarray, n_channels: int) -> tuple[np.ndarray, list[int]]:
     members = []
     for feature in np.argsort(-widths, kind="stable").tolist():
         width = int(widths[feature])
-        fitting = (b for b, taken in enumerate(bundled) if taken * width <= limit)
-        bundle = next(fitting, len(bundled))
+        bundle = 0
+        while bundle < len(bundled) and bundled[bundle] * width > limit:
+            bundle += 1
         if bundle == len(bundled):
             bundled.append(1)
         members.append((bundle, feature, bundled[bundle]))

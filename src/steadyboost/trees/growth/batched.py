@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from steadyboost.trees.data.binned import BinnedRows
-from steadyboost.trees.growth.grower import GrowerState, TreeArrays, announce_grower, grow
+from steadyboost.trees.growth.grower import COMPILE_SECONDS, GrowerState, TreeArrays, grow
 from steadyboost.trees.growth.params import GrowthLimits, TreeParams
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.histograms.row_statistics import (
@@ -23,7 +23,7 @@ from steadyboost.trees.histograms.row_statistics import (
     rounded,
     to_fixed_point,
 )
-from steadyboost.trees.jit import kernel
+from steadyboost.trees.jit import announce_compilation, kernel
 from steadyboost.trees.prediction.apply import CHUNK, LeafScratch, TreeNodes, find_leaf_keys
 from steadyboost.trees.splits.criteria import SplitParams
 
@@ -195,7 +195,7 @@ def grow_weighted_trees(
 
     Labels, 0 and 1, are those of each tree, or one row for all of them.
     """
-    announce_grower()
+    announce_compilation(grow, COMPILE_SECONDS)
     n_trees, n = weights.shape
     capacity, limits = params.capacity(n), params.limits(n)
     bins, split = binned.bins(None, 2), params.split(np.ones(1), 1.0)
@@ -267,7 +267,7 @@ def grow_newton_trees(
     The value of a node is Newton's step, -G / (H + l2), of the sums G of the gradients and H of
     the curvatures.
     """
-    announce_grower()
+    announce_compilation(grow, COMPILE_SECONDS)
     (n, n_trees), capacity = gradients.shape, params.capacity(len(rows))
     counts = np.ones(n if params.counts_rows else 0, dtype=np.int64)
     channels = np.zeros((n, 2), dtype=np.int64)

@@ -27,7 +27,7 @@ from steadyboost.trees.histograms.small_node import (
     restore_bins,
     small_node_scratch,
 )
-from steadyboost.trees.jit import announce_compilation, kernel
+from steadyboost.trees.jit import kernel
 from steadyboost.trees.splits.bitset import BITSET_WORDS
 from steadyboost.trees.splits.criteria import EDGE, gain_of
 from steadyboost.trees.splits.search import SplitScratch, find_split
@@ -70,7 +70,7 @@ class TreeArrays(NamedTuple):
         """The first nodes, in arrays of their own; the arrays themselves if that is all."""
         if n_nodes == len(self.feature):
             return self
-        return TreeArrays(*(part[:n_nodes].copy() for part in self))
+        return TreeArrays(*[part[:n_nodes].copy() for part in self])
 
 
 class GrowerState(NamedTuple):
@@ -309,8 +309,3 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
         large = 2 * first + 1 - small
         slot[small], slot[large] = NO_SLOT, slot[node]
         n_open, n_leaves, n_nodes = n_open - 1, n_leaves + 1, n_nodes + 2
-
-
-def announce_grower() -> None:
-    """Print that a first fit has to wait, if the grower has never been compiled."""
-    announce_compilation(grow, COMPILE_SECONDS)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from steadyboost.trees.data.binned import BinnedRows
-from steadyboost.trees.growth.grower import UNKNOWN, GrowerState, TreeArrays, announce_grower, grow
+from steadyboost.trees.growth.grower import COMPILE_SECONDS, UNKNOWN, GrowerState, TreeArrays, grow
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.sharded import (
     Allreduce,
@@ -23,7 +23,7 @@ from steadyboost.trees.histograms.row_statistics import (
     one_by_one,
     parts,
 )
-from steadyboost.trees.jit import kernel
+from steadyboost.trees.jit import announce_compilation, kernel
 from steadyboost.trees.prediction.apply import LeafScratch, TreeNodes, apply
 
 # Bins to be read (rows times features) from which on a second thread gains more time than two
@@ -118,7 +118,7 @@ def grow_tree(
 
     Where rows are many they go to one shard per thread; the tree does not depend on that.
     """
-    announce_grower()
+    announce_compilation(grow, COMPILE_SECONDS)
     parallel, scratch = parallel or Parallelism(), scratch or ScratchArrays()
     plan = GrowthPlan(binned, sums, params, rows, features, parallel, scratch)
     n_nodes = plan.grow_in_shards() if plan.is_sharded else plan.grow()
@@ -150,11 +150,12 @@ class GrowthPlan:
         self.tree.totals[0] = total
         self.split, self.limits = params.split(total, sums.fixed_point_scale), params.limits(n_all)
         self.bins = binned.bins(features, sums.n_channels)
-        self.stats = sums.statistics(params.counts_rows)
+        counts_rows = self.split.min_count > 0
+        self.stats = sums.statistics(counts_rows)
         self.node_of_row = scratch.array("leaf", binned.n_rows, np.int32)
         # The cached histogram is of all rows and features of this machine, without counts.
         every = rows is None and features is None and parallel.allreduce is None
-        self.root = sums.hist if every and not params.counts_rows else None
+        self.root = sums.hist if every and not counts_rows else None
 
     @property
     def is_sharded(self) -> bool:
@@ -162,12 +163,13 @@ class GrowthPlan:
 
     @property
     def n_shards(self) -> int:
-        n_nodes, size = len(self.tree.feature), n_cells(self.bins, self.stats)
+        n_threads, n_nodes = self.parallel.n_threads, len(self.tree.feature)
+        if n_threads == 1 or n_nodes >= MANY_NODES:
+            return 1
         if not sharding_pays(self.binned, self.n_used, len(self.bins.features)):
             return 1
-        if n_nodes >= MANY_NODES or self.parallel.n_threads * size * n_nodes > MANY_CELLS:
-            return 1
-        return self.parallel.n_threads
+        fits = n_threads * n_cells(self.bins, self.stats) * n_nodes <= MANY_CELLS
+        return n_threads if fits else 1
 
     def make_state(self) -> GrowerState:
         capacity = len(self.tree.feature)
@@ -184,7 +186,8 @@ class GrowthPlan:
         kept = scratch.once("state", self.binned, key, lambda: [self.make_state()])
         root = UNKNOWN if self.root is None or n <= kept[0].few else self.root
         state = kept[0]._replace(root=root, node_of_row=self.node_of_row)
-        rows, other = (self.scratch.array(name, n, np.int32) for name in ("rows", "scratch"))
+        rows = self.scratch.array("rows", n, np.int32)
+        other = self.scratch.array("scratch", n, np.int32)
         if root is UNKNOWN:
             list_rows(self.rows, slice(0, n), rows)
         n_nodes, pool = grow(
@@ -196,7 +199,8 @@ class GrowthPlan:
     def grow_in_shards(self) -> int:
         """As ``grow``, over shards of the rows, some of which may be on other machines."""
         n, parallel, root = self.n_used, self.parallel, self.root
-        numbers, other = (self.scratch.array(name, n, np.int32) for name in ("rows", "scratch"))
+        numbers = self.scratch.array("rows", n, np.int32)
+        other = self.scratch.array("scratch", n, np.int32)
 
         def start_shard(at: slice) -> Shard:
             own = self.bins, self.stats, numbers[at], other[at]
