@@ -16,8 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from steadyboost.boosters.dmcboost.error_line_search import choose_interval, error_curve
-from steadyboost.boosters.dmcboost.margin_line_search import bottom_mean, find_step, margin_lines
-from steadyboost.boosters.dmcboost.margin_state import all_rivals, as_integer_weights
+from steadyboost.boosters.dmcboost.margin_line_search import (
+    MarginLines,
+    MarginProblem,
+    bottom_mean,
+    find_step,
+    lines_along,
+)
+from steadyboost.boosters.dmcboost.margin_state import as_integer_weights, scored_rows
 from steadyboost.boosters.dmcboost.phases import LARGEST_SCALE
 from steadyboost.ensemble.validation import LARGEST_WEIGHT, SMALLEST_WEIGHT
 from steadyboost.parameters import SMALL
@@ -61,7 +67,7 @@ def minimize_error(
     scale = float(np.abs(scores).max()) if scale is None else _checked_scale(scale, least=0.0)
     # As integers, errors of intervals are exact, and so are ties between them.
     whole = as_integer_weights(weights, len(y))
-    low, high, right = error_curve(scores, y, all_rivals(scores, y), votes, whole, scale)
+    low, high, right = error_curve(scored_rows(scores, y), votes, whole, scale)
     best, _, step = choose_interval(right, low, high, False)
     ends = np.concatenate([[-np.inf], high]), np.concatenate([low, [np.inf]])
     total = int(whole.sum())
@@ -130,9 +136,7 @@ def maximize_margin(
         raise ValueError(f"tol={tol!r} must be a positive number.")
     sign = -1.0 if negative else 1.0
     lines, weights, mass = _lines(scores, y, votes, sign, weights, bottom)
-    begin, end, mean, _ = find_step(
-        lambda at: tuple(line[at] for line in lines), weights, (mass, scale, scale, tol)
-    )
+    begin, end, mean, _ = find_step(lines.at, weights, MarginProblem(mass, scale, scale, tol))
     return MarginSearch(sign * begin, float(mean), (sign * begin, sign * end))
 
 
@@ -143,10 +147,9 @@ def _lines(
     sign: float,
     weights: np.ndarray | None,
     bottom: float,
-) -> tuple[tuple[np.ndarray, ...], np.ndarray, float]:
-    # As functions of the step, margins are lines: their parts are written to three arrays.
-    lines = tuple(np.empty(len(y)) for _ in range(3))
-    margin_lines(scores, y, all_rivals(scores, y), votes, sign, *lines)
+) -> tuple[MarginLines, np.ndarray, float]:
+    """Margins as functions of the step, with the weights of the rows and of the bottom."""
+    lines = lines_along(scored_rows(scores, y), votes, sign)
     weights = np.ones(len(y)) if weights is None else weights
     if not 0 < bottom <= weights.sum():
         raise ValueError(

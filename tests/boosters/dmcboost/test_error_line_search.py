@@ -10,7 +10,7 @@ from steadyboost.boosters.dmcboost.error_line_search import (
     error_curve,
     merging_width,
 )
-from steadyboost.boosters.dmcboost.margin_state import all_rivals
+from steadyboost.boosters.dmcboost.margin_state import scored_rows
 from steadyboost.trees.histograms.row_statistics import one_by_one, parts
 
 
@@ -25,10 +25,9 @@ def test_the_best_interval_is_that_of_all_breakpoints(seed, digits, monkeypatch)
     y, votes = rng.integers(0, k, n), rng.integers(0, k, n)
     votes = np.where(rng.random(n) < 0.5, y, votes)
     weights = rng.integers(1, 4, n)
-    rival_scores = all_rivals(scores, y)
-    whole = error_curve(scores, y, rival_scores, votes, weights, 1.0)
-    rows = scores, y, *rival_scores, votes, weights
-    some = best_of_curve(rows, merging_width(1.0), one_by_one, parts(n, 1 + seed % 2))
+    named = scored_rows(scores, y), votes, weights
+    whole = error_curve(*named, 1.0)
+    some = best_of_curve(*named, merging_width(1.0), one_by_one, parts(n, 1 + seed % 2))
     assert len(some[0]) <= len(whole[0])
     assert some[2].max() == whole[2].max()
     chosen = []

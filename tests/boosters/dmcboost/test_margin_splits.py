@@ -35,7 +35,8 @@ def check_nodes(X, y, monkeypatch, every, n_estimators, **params):
     def watched(scorer, leaf, others):
         split = search(scorer, leaf, others)
         if split is not None and next(seen) % every == 0:
-            (scores, y_of, _), votes = scorer.all.of, np.full(len(scorer.all.of[1]), -1)
+            scores, y_of, _ = scorer.all.scored
+            votes = np.full(len(y_of), -1)
             for other in others:
                 votes[other.rows] = other.label
             bins, bottom = unpack(scorer.sample.binned), round(scorer.all.mass)

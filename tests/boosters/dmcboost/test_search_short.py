@@ -9,7 +9,7 @@ from sklearn.datasets import load_digits
 from steadyboost.boosters.dmcboost import error_splits, margin_splits
 from steadyboost.boosters.dmcboost.error_line_search import choose_interval, error_curve
 from steadyboost.boosters.dmcboost.error_splits import ErrorSplitScorer
-from steadyboost.boosters.dmcboost.margin_line_search import find_step, margin_lines
+from steadyboost.boosters.dmcboost.margin_line_search import MarginProblem, find_step, lines_along
 from steadyboost.boosters.dmcboost.margin_splits import MarginSplitScorer
 from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
 from steadyboost.boosters.dmcboost.search_tree import search_tree
@@ -41,18 +41,16 @@ def digits():
 
 def least_error(sample, margin_state, scale, votes):
     """Rows that are wrong after the best step, exactly, and the step."""
-    own = margin_state.scores, sample.y, margin_state.arrays, votes, sample.integer_weights, scale
+    own = margin_state.rows, votes, sample.integer_weights, scale
     low, high, right = error_curve(*own)
     return len(votes) - right.max(), choose_interval(right, low, high, False)[2]
 
 
 def largest_margin(sample, margin_state, scale, votes):
     """The best step, exactly, and the bottom margin after it."""
-    n = len(votes)
-    lines = np.empty(n), np.empty(n), np.empty(n)
-    margin_lines(margin_state.scores, sample.y, margin_state.arrays, votes, 1.0, *lines)
-    problem = 0.3 * n, scale, scale, 1e-6
-    return find_step(lambda at: tuple(line[at] for line in lines), sample.weights, problem)[::2]
+    lines = lines_along(margin_state.rows, votes, 1.0)
+    problem = MarginProblem(0.3 * len(votes), scale, scale, 1e-6)
+    return find_step(lines.at, sample.weights, problem)[::2]
 
 
 @pytest.mark.parametrize("round_", range(1, ROUNDS))

@@ -21,7 +21,7 @@ from steadyboost.boosters.dmcboost.error_line_search import (
     merging_width,
 )
 from steadyboost.boosters.dmcboost.error_splits import CHUNK, ErrorSplitScorer
-from steadyboost.boosters.dmcboost.margin_line_search import find_step, margin_lines
+from steadyboost.boosters.dmcboost.margin_line_search import MarginProblem, find_step, lines_along
 from steadyboost.boosters.dmcboost.margin_splits import MarginSplitScorer, sum_shortfalls
 from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample, bottom_shares
 from steadyboost.boosters.dmcboost.search_tree import search_tree
@@ -78,10 +78,9 @@ def test_a_bottom_that_some_rows_misplace_is_found_all_the_same(monkeypatch):
 def test_the_best_step_of_many_rows_is_that_of_all(digits, guess, monkeypatch):
     for seed in range(4):
         sample, margin_state = case(600, seed=seed, digits=digits)
-        lines, votes = tuple(np.empty(600) for _ in range(3)), votes_for(sample, seed)
-        margin_lines(margin_state.scores, sample.y, margin_state.arrays, votes, 1.0, *lines)
-        problem = 0.3 * sample.weights.sum(), 3.0, 3.0, 1e-7
-        sought = lambda at, own=lines: tuple(line[at] for line in own), sample.weights, problem
+        lines = lines_along(margin_state.rows, votes_for(sample, seed), 1.0)
+        problem = MarginProblem(0.3 * sample.weights.sum(), 3.0, 3.0, 1e-7)
+        sought = lines.at, sample.weights, problem
         begin, end, margin, threshold = find_step(*sought, guess)
         monkeypatch.setattr(margin_line_search, "STRETCH", 64)
         monkeypatch.setattr(margin_line_search, "SOME", 50)
@@ -98,9 +97,9 @@ def test_buckets_may_be_placed_by_any_number_of_breakpoints(some, monkeypatch):
     monkeypatch.setattr(error_line_search, "SOME", some)
     sample, margin_state = case(500)
     votes, whole = votes_for(sample), sample.integer_weights
-    expected = error_curve(margin_state.scores, sample.y, margin_state.arrays, votes, whole, 1.0)[2]
-    rows = margin_state.scores, sample.y, *margin_state.arrays, votes, whole
-    found = best_of_curve(rows, merging_width(1.0), one_by_one, parts(500, 1))[2]
+    named = margin_state.rows, votes, whole
+    expected = error_curve(*named, 1.0).right
+    found = best_of_curve(*named, merging_width(1.0), one_by_one, parts(500, 1)).right
     assert (found.max(), found[0], found[-1]) == (expected.max(), expected[0], expected[-1])
 
 
@@ -138,11 +137,7 @@ def test_sums_of_the_error_are_those_of_parts(long, monkeypatch):
 
 def test_sums_of_shortfalls_are_those_of_parts(long):
     sample, margin_state = long
-    of = (
-        (margin_state.scores, sample.y, margin_state.arrays),
-        sample.weights,
-        sample.integer_weights,
-    )
+    of = margin_state.rows, sample.weights, sample.integer_weights
     read, rows = sample.columns(np.arange(4)), np.arange(len(sample.y), dtype=np.int32)
     whole = sum_shortfalls(read, *of, rows, (0.3, 0.8))
     found = [sum_shortfalls(read, *of, some, (0.3, 0.8)) for some in pieces_of(len(rows))]
@@ -153,7 +148,7 @@ def test_sums_of_shortfalls_are_those_of_parts(long):
 def test_losses_of_many_rows_are_the_exponentials(long):
     sample, margin_state = long
     other, total = exponential_losses(sample, margin_state)
-    own, y = margin_state.arrays[0], sample.y
+    own, y = margin_state.rivals.own, sample.y
     expected = sample.weights[:, None] * np.exp(margin_state.scores - own[:, None])
     expected[np.arange(len(y)), y] = 0
     factor = total[0] / expected[0].sum()  # that keeps losses in range
@@ -197,15 +192,8 @@ def test_sums_of_nodes_may_be_kept_or_made_anew(digits, monkeypatch):
 
 def right_after(sample, margin_state, scale, votes):
     """Rows that are right after the best step."""
-    own = (
-        margin_state.scores,
-        sample.y,
-        margin_state.arrays,
-        np.array(votes),
-        sample.integer_weights,
-        scale,
-    )
-    return error_curve(*own)[2].max()
+    right = error_curve(margin_state.rows, np.array(votes), sample.integer_weights, scale).right
+    return right.max()
 
 
 @pytest.mark.parametrize("points", [200, 2000])
@@ -222,10 +210,9 @@ def test_breakpoints_of_some_rows_choose_nearly_as_well_as_all(points, digits, m
 
 def margin_after(sample, margin_state, scale, votes):
     """The mean bottom margin after the best step."""
-    lines = tuple(np.empty(len(votes)) for _ in range(3))
-    margin_lines(margin_state.scores, sample.y, margin_state.arrays, np.array(votes), 1.0, *lines)
-    problem = BOTTOM * len(votes), scale, scale, 1e-7
-    return find_step(lambda at: tuple(line[at] for line in lines), sample.weights, problem)[2]
+    lines = lines_along(margin_state.rows, np.array(votes), 1.0)
+    problem = MarginProblem(BOTTOM * len(votes), scale, scale, 1e-7)
+    return find_step(lines.at, sample.weights, problem).margin
 
 
 def margin_judge_of(digits):

@@ -21,7 +21,7 @@ from steadyboost.boosters.families.binary import against
 from steadyboost.ensemble import training_state as rows_module
 from steadyboost.ensemble.callbacks import Callback
 from steadyboost.ensemble.checkpoint import Checkpoint
-from steadyboost.ensemble.loop import Boosting
+from steadyboost.ensemble.rounds import Seeds
 
 BOOSTERS = {
     "AdaBoost": (AdaBoostClassifier, {}),
@@ -43,9 +43,9 @@ def booster(kind, **params):
 
 def alone(kind, p, monkeypatch, **params):
     """A booster of two classes, with the chance of the p-th problem."""
-    one = Boosting.round
+    one = Seeds.round
     with monkeypatch.context() as patch:
-        patch.setattr(Boosting, "round", lambda run, t: one(run, t).of(p))
+        patch.setattr(Seeds, "round", lambda seeds, t: one(seeds, t).of(p))
         X, y = params.pop("data")
         return quiet(booster(kind, **params).fit, X, y)
 

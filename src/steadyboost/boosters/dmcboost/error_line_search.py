@@ -7,9 +7,11 @@ Where there are many, they are put into buckets first. Their weights bound the c
 bucket, and only buckets that may hold the best interval are sorted.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
+from steadyboost.boosters.dmcboost.margin_state import MarginState, ScoredRows, SearchSample
 from steadyboost.trees.histograms.row_statistics import Run
 from steadyboost.trees.jit import kernel
 
@@ -19,7 +21,13 @@ BLOCK = 4096  # rows whose losses fit into the cache
 MANY = 2**15  # breakpoints from which on it pays
 SOME = 1024  # breakpoints that tell where most of them are
 
-Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+class Curve(NamedTuple):
+    """Groups of breakpoints, from ``low`` to ``high``, and the weight right between them."""
+
+    low: np.ndarray
+    high: np.ndarray
+    right: np.ndarray  # one entry more
 
 
 def merging_width(scale: float) -> float:
@@ -41,9 +49,9 @@ def breakpoint_of(value, own_score, first, second, is_own, is_best):
 
 
 @kernel
-def find_breakpoints(scores, y, rival_scores, votes, weights, points, jumps):
+def find_breakpoints(scored, votes, weights, points, jumps):
     """Breakpoints and the weight that turns right at each; returns the weight right at -inf."""
-    own, first, second, best = rival_scores
+    scores, y, (own, first, second, best) = scored
     right = np.int64(0)
     for i in range(len(y)):
         vote = np.int64(votes[i])
@@ -121,27 +129,19 @@ def choose_interval(right, low, high, join):
     return first, last, step
 
 
-def error_curve(
-    scores: np.ndarray,
-    y: np.ndarray,
-    rival_scores: tuple[np.ndarray, ...],
-    votes: np.ndarray,
-    weights: np.ndarray,
-    scale: float,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def error_curve(rows: ScoredRows, votes: np.ndarray, weights: np.ndarray, scale: float) -> Curve:
     """Algorithm 1.1: groups of breakpoints (low and high ends), and the weight right between them.
 
     0 is one of the breakpoints, so that no interval has both signs.
     """
-    points, jumps = np.empty(len(y) + 1), np.empty(len(y) + 1, dtype=np.int64)
+    n = len(rows.y)
+    points, jumps = np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
     points[-1], jumps[-1] = 0.0, 0
-    right = find_breakpoints(scores, y, rival_scores, votes, weights, points, jumps)
+    right = find_breakpoints(rows, votes, weights, points, jumps)
     return curve_of(points, jumps, right, merging_width(scale))
 
 
-def curve_of(
-    points: np.ndarray, jumps: np.ndarray, right: int, width: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def curve_of(points: np.ndarray, jumps: np.ndarray, right: int, width: float) -> Curve:
     """The groups of breakpoints and the weight right between them, from that at -inf."""
     finite = points < NEVER
     points, jumps = points[finite], jumps[finite]
@@ -150,13 +150,13 @@ def curve_of(
     sums = np.empty(len(order), dtype=np.int64)
     n = merge_points(points[order], jumps[order], width, low, high, sums)
     curve = right + np.concatenate([[0], np.cumsum(sums[:n])])
-    return low[:n], high[:n], curve
+    return Curve(low[:n], high[:n], curve)
 
 
 @kernel
-def all_breakpoints(scores, y, rival_scores, rows, out):
+def all_breakpoints(scored, rows, out):
     """Breakpoints of the listed rows for every vote; how many there are."""
-    own, first, second, best = rival_scores
+    scores, y, (own, first, second, best) = scored
     n = 0
     for i in rows:
         for c in range(scores.shape[1]):
@@ -205,14 +205,14 @@ def _position(point, edges, buckets):
 
 
 @kernel
-def find_positions(scores, y, rival_scores, edges, width, start, positions):
+def find_positions(scored, edges, width, start, positions):
     """For each label and row, the first interval in which a vote has turned the row.
 
     Interval j begins at the (j - 1)-th of the edges; ``len(edges) + 1`` stands for beyond, and the
     next number for rows that stay wrong. ``start`` is the number of the first row. A row that is
     wrong by two labels is not turned but by its own.
     """
-    own, first, second, best = rival_scores
+    scores, y, (own, first, second, best) = scored
     buckets, never = _bucket_edges(edges), np.uint64(len(edges) + 2)
     for i in range(len(y)):
         row, out = np.uint64(i), np.uint64(start + i)
@@ -259,7 +259,7 @@ def exponential_losses(
 
     Both are multiplied by a factor that keeps them in range.
     """
-    own, y, weights = margin_state.arrays[0], sample.y, sample.weights
+    own, y, weights = margin_state.rivals.own, sample.y, sample.weights
     shape, scratch = margin_state.scores.shape, margin_state.scratch
     other = scratch.array("losses", shape[0] * shape[1], float).reshape(shape)
     total = np.empty(len(y))
@@ -331,22 +331,20 @@ def _where_most_are(points: np.ndarray) -> tuple[float, float]:
 
 
 def best_of_curve(
-    rows: tuple[np.ndarray, ...], width: float, run: Run, parts: list[slice]
+    rows: ScoredRows,
+    votes: np.ndarray,
+    weights: np.ndarray,
+    width: float,
+    run: Run,
+    parts: list[slice],
 ) -> Curve:
-    """As ``error_curve``, but for intervals that are not the best: neighbours may be joined.
-
-    ``rows`` are scores, labels, own score and the best two others with the label of the best, votes
-    and integer weights.
-    """
-    n = len(rows[1])
+    """As ``error_curve``, but for intervals that are not the best: neighbours may be joined."""
+    n = len(rows.y)
     points, jumps = np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
     points[-1], jumps[-1] = 0.0, 0
 
     def find(at: slice) -> int:
-        scores, y, *rival_scores, votes, weights = (array[at] for array in rows)
-        return find_breakpoints(
-            scores, y, tuple(rival_scores), votes, weights, points[at], jumps[at]
-        )
+        return find_breakpoints(rows.at(at), votes[at], weights[at], points[at], jumps[at])
 
     right = int(sum(run(find, parts)))
     if n < MANY:
@@ -380,11 +378,9 @@ def _look_inside(
     inside = is_open[group][buckets]
     own = curve_of(points[inside], jumps[inside], 0, width)
     closed = ~is_open[:n]
-    lows, highs = (
-        np.concatenate([low[:n][closed], own[0]]),
-        np.concatenate([high[:n][closed], own[1]]),
-    )
-    turned = np.concatenate([total[:n][closed], np.diff(own[2])])
+    lows = np.concatenate([low[:n][closed], own.low])
+    highs = np.concatenate([high[:n][closed], own.high])
+    turned = np.concatenate([total[:n][closed], np.diff(own.right)])
     order = np.argsort(lows)
     curve = right + np.concatenate([[0], np.cumsum(turned[order])])
-    return lows[order], highs[order], curve
+    return Curve(lows[order], highs[order], curve)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from steadyboost.boosters.dmcboost.error_line_search import choose_interval
+from steadyboost.boosters.dmcboost.margin_state import ColumnBins
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.splits.bitset import BITSET_WORDS, include
 from steadyboost.trees.splits.criteria import GINI
@@ -18,7 +19,7 @@ from steadyboost.trees.splits.search import assign_unseen_bins, number_bins, ord
 
 LOSS_DIGITS = 1e6  # losses that agree in so many digits are equal
 STEP_LIMIT = 500.0  # beyond which exp would leave the range
-PURER = 1 + 1e-12
+PURER = 1 + 1e-12  # a purity is larger only by more than rounding
 
 
 class NodeSums(NamedTuple):
@@ -47,20 +48,20 @@ class Parts(NamedTuple):
     right: PartSums
 
 
-class Turns(NamedTuple):
-    """Which rows a vote makes right or wrong: labels, weights, positions among the intervals."""
+class Breakpoints(NamedTuple):
+    """Where each row turns right or wrong by a vote: its position among the intervals."""
 
     y: np.ndarray
     weights: np.ndarray
-    positions: np.ndarray  # (labels, n)
+    positions: np.ndarray  # (labels, n), for a vote for each label
 
 
 class SearchNode(NamedTuple):
-    """The rows of a node, and how to read their bins (see ``error_splits``)."""
+    """The rows of a node, the columns that may be split on, and where votes turn rows."""
 
     rows: np.ndarray
-    read: tuple[np.ndarray, ...]
-    turns: Turns
+    columns: ColumnBins
+    breakpoints: Breakpoints
 
 
 class LeafContribution(NamedTuple):
@@ -71,12 +72,19 @@ class LeafContribution(NamedTuple):
     other_loss: float
 
 
+class IntervalEnds(NamedTuple):
+    """Interval j lies between ``high[j - 1]`` and ``low[j]``."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+
 class CutContext(NamedTuple):
     """What a cut of a node is scored with: all other leaves, the node's label, the intervals."""
 
     elsewhere: LeafContribution
     label: int  # -1 for none
-    ends: tuple[np.ndarray, np.ndarray]
+    ends: IntervalEnds
 
 
 class BinOrder(NamedTuple):
@@ -153,24 +161,24 @@ def add_bin(cell, sums, part):
 
 
 @kernel
-def add_row(row, label, turns, curve):
+def add_row(row, label, breakpoints, curve):
     """Add a row to the weight that is right on each interval if it gets a vote for a label.
 
     A vote for its own label makes a row right from its position on, one for another until there.
     """
-    at = np.int64(turns.positions[np.uint64(label), row])
+    at = np.int64(breakpoints.positions[np.uint64(label), row])
     if at <= len(curve):
-        own = curve[at:] if label == turns.y[row] else curve[:at]
+        own = curve[at:] if label == breakpoints.y[row] else curve[:at]
         for j in range(len(own)):
-            own[j] += turns.weights[row]
+            own[j] += breakpoints.weights[row]
 
 
 @kernel
-def add_rows(rows, turns, curves):
+def add_rows(rows, breakpoints, curves):
     """Add rows to the curves of all labels, where there is no histogram of them."""
     for i in range(len(rows)):
         for k in range(len(curves)):
-            add_row(np.uint64(rows[i]), k, turns, curves[k])
+            add_row(np.uint64(rows[i]), k, breakpoints, curves[k])
 
 
 @kernel
@@ -180,7 +188,7 @@ def sum_node(n_cells, node, sums):
     for cell in range(n_cells):
         add_bin(cell, sums, whole)
     if not len(sums.hist):
-        add_rows(node.rows, node.turns, whole.curves)
+        add_rows(node.rows, node.breakpoints, whole.curves)
     return whole
 
 
@@ -202,8 +210,8 @@ def set_rest(parts):
 @kernel
 def sort_rows(node, column, n_cells):
     """The rows of a node by their bins in a column, and where those of each bin begin."""
-    rows, (packed, columns, _) = node.rows, node.read
-    words, shift = packed[columns[column] >> 2], np.uint32(8 * (columns[column] & 3))
+    rows, (packed, places, _) = node.rows, node.columns
+    words, shift = packed[places[column] >> 2], np.uint32(8 * (places[column] & 3))
     ends = np.zeros(n_cells + 1, dtype=np.int64)
     for i in range(len(rows)):
         ends[((words[rows[i]] >> shift) & np.uint32(255)) + 1] += 1
@@ -265,7 +273,7 @@ def _best_label(part, own_loss, other_loss, ends, scratch, top, best_loss):
         own, other = own_loss + losses[n_classes + k], other_loss + losses[k]
         if scratch.tops[k] == top and not _least_loss(own, other) > best_loss:
             _add_curves(scratch.fixed, part.curves[k], scratch.work)
-            _, _, step = choose_interval(scratch.work, ends[0], ends[1], True)
+            _, _, step = choose_interval(scratch.work, ends.low, ends.high, True)
             loss = _loss_at(step, own, other)
             if loss < best_loss or (loss == best_loss and (best < 0 or mass[k] > mass[best])):
                 best_loss, best = loss, np.int64(k)
@@ -330,7 +338,7 @@ def _allocate_scratch(hist):
 
 
 @kernel
-def _scan(bins, turns, parts, scratch, sums, context, best):
+def _scan(bins, breakpoints, parts, scratch, sums, context, best):
     """Score all prefixes of the bins of a feature; the best cut, if it is better than ``best``."""
     order, left, right = bins.order, parts.left, parts.right
     clear(left)
@@ -342,7 +350,7 @@ def _scan(bins, turns, parts, scratch, sums, context, best):
         add_bin(cell, sums, left)
         if not len(sums.hist):
             begin, end = bins.begins[order[k]], bins.begins[order[k] + 1]
-            add_rows(bins.rows[begin:end], turns, left.curves)
+            add_rows(bins.rows[begin:end], breakpoints, left.curves)
         if k < bins.first:
             continue
         set_rest(parts)
@@ -406,7 +414,7 @@ def search_features(features, layout, node, sums, elsewhere, label, ends, left_b
             else:
                 n_order = np.int64(number_bins(n_bins[at], np.int64(first), order))
             bins = BinOrder(order, n_order, first, start, rows, begins)
-            found = _scan(bins, node.turns, parts, scratch, sums, context, best)
+            found = _scan(bins, node.breakpoints, parts, scratch, sums, context, best)
             if found.length > 0:
                 write_set(order, found.length, start, own, shape, mass, left_bitset)
                 best_feature = at

@@ -1,8 +1,7 @@
 """Phase I of direct optimisation: splits scored by the training error after the best step.
 
-The kernels here make the sums over the rows of a node that the search needs. ``read`` is (packed
-bins, columns, where the bins of each begin, and the end of the last): the features themselves, or
-columns that bundle several of them.
+The kernels here make the sums over the rows of a node that the search needs, by the bins of
+columns: the features themselves, or columns that bundle several of them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,11 +17,12 @@ from steadyboost.boosters.dmcboost.error_line_search import (
     merging_width,
 )
 from steadyboost.boosters.dmcboost.error_search import (
+    Breakpoints,
+    IntervalEnds,
     LeafContribution,
     NodeSums,
     PartSums,
     SearchNode,
-    Turns,
     add_row,
     best_label,
     search_features,
@@ -35,22 +35,30 @@ from steadyboost.trees.jit import kernel
 from steadyboost.trees.splits.bitset import BITSET_WORDS, contains
 
 CHUNK = 2048  # rows whose words and breakpoints fit into the cache
-SHORT = 512  # rows whose losses do
+SHORT = 512  # rows whose losses fit into it
 EXACT_POINTS = 2**17  # breakpoints up to which all of them are used
 EXACT_WORK = 4_000_000  # cells of scored curves up to which intervals are not merged
-MOST_INTERVALS, INTERVALS = 4096, 256
+MOST_INTERVALS, INTERVALS = 4096, 256  # at the most without merging; and after it
 FEW = 6  # rows per bin up to which they are added one by one
 KEPT_CELLS = 2**21  # of the sums of a node, up to which those of several nodes are kept
 
 
-class Tallies(NamedTuple):
-    """What is known of all rows before a split is searched."""
+class RowLosses(NamedTuple):
+    """What each row adds to the sums of a node."""
 
     y: np.ndarray
     weights: np.ndarray  # as integers
     right_now: np.ndarray  # the weight, where a row is right without a vote
     other: np.ndarray  # exponential losses against each other label, (n, labels)
     total: np.ndarray  # and in all
+
+
+class RowJumps(NamedTuple):
+    """Some rows, the intervals in which a vote turns them, and the weight that turns right."""
+
+    rows: np.ndarray
+    at: np.ndarray
+    jumps: np.ndarray
 
 
 @kernel
@@ -60,9 +68,9 @@ def _gather(words, rows, n, out):
 
 
 @kernel
-def _list_turns(rows, label, turns, never, listed):
+def _list_jumps(rows, label, breakpoints, never, listed):
     """Those rows that a vote for a label can turn, where, and their jumps; how many there are."""
-    y, weights, positions = turns.y, turns.weights, turns.positions[label]
+    y, weights, positions = breakpoints.y, breakpoints.weights, breakpoints.positions[label]
     turned, at, jumps = listed
     n = np.uint64(0)
     for j in range(len(rows)):
@@ -96,21 +104,21 @@ def _add_one(words, shift, n, at, jumps, start, width, sums):
 
 
 @kernel
-def _add_turns(read, turns, n, width, words, sums):
+def _add_jumps(columns, listed, n, width, words, sums):
     """Add jumps per (bin, interval), four columns at a time where there are as many."""
-    packed, columns, starts = read
-    turned, at, jumps = turns
+    packed, places, starts = columns
+    turned, at, jumps = listed
     f = np.int64(0)
-    while f < len(columns):
-        group, stop = columns[f] >> 2, f
-        while stop < len(columns) and columns[stop] >> 2 == group:
+    while f < len(places):
+        group, stop = places[f] >> 2, f
+        while stop < len(places) and places[stop] >> 2 == group:
             stop += 1
         _gather(packed[group], turned, n, words)
         if stop - f == 4:
             _add_four(words, n, at, jumps, starts[f:], width, sums)
         else:
             for k in range(f, stop):
-                _add_one(words, 8 * (columns[k] & 3), n, at, jumps, starts[k], width, sums)
+                _add_one(words, 8 * (places[k] & 3), n, at, jumps, starts[k], width, sums)
         f = stop
 
 
@@ -130,26 +138,26 @@ def _cumulate(jumps, mass, label, hist):
 
 
 @kernel
-def sum_turns(read, bundles, starts, labels, rows, turns, mass, hist):
+def sum_jumps(columns, bundles, starts, labels, rows, breakpoints, mass, hist):
     """Weight right by (bin, label, interval) of a node's rows, for some of the labels.
 
     ``bundles`` says which features the columns bundle; it has no members where they bundle none.
     """
     joined, width = len(bundles.members) > 0, hist.shape[2] + 1
-    sums = np.empty(read[2][-1] * width, dtype=hist.dtype)
+    sums = np.empty(columns.starts[-1] * width, dtype=hist.dtype)
     single = np.empty(len(hist) * width if joined else 0, dtype=hist.dtype)
     words = np.empty(CHUNK + 1, dtype=np.uint32)
-    listed = (
+    listed = RowJumps(
         np.empty(CHUNK + 1, dtype=rows.dtype),
-        np.empty(CHUNK + 1, dtype=turns.positions.dtype),
+        np.empty(CHUNK + 1, dtype=breakpoints.positions.dtype),
         np.empty(CHUNK + 1, dtype=hist.dtype),
     )
     for k in labels:
         sums[:] = 0
         for begin in range(0, len(rows), CHUNK):
             some = rows[begin : begin + CHUNK]
-            n = _list_turns(some, k, turns, width, listed)
-            _add_turns(read, listed, n, width, words, sums)
+            n = _list_jumps(some, k, breakpoints, width, listed)
+            _add_jumps(columns, listed, n, width, words, sums)
         if joined:
             single[:] = 0
             add_vector_marginals(bundles, sums, starts, width, single)
@@ -157,25 +165,25 @@ def sum_turns(read, bundles, starts, labels, rows, turns, mass, hist):
 
 
 @kernel
-def sum_tallies(read, rows, tallies):
+def sum_losses(columns, rows, row_losses):
     """Sums per bin: losses of the own label, of others, class masses, weight right without votes.
 
     The labels' losses as others come first, then those as own ones, then masses: all are whole
     numbers below 2**53, or losses.
     """
-    packed, columns, starts = read
-    y, weights, right, other, total = tallies
+    packed, places, starts = columns
+    y, weights, right, other, total = row_losses
     n_classes = other.shape[1]
     out = np.zeros((starts[-1], 3 * n_classes + 1))
     words = np.empty(SHORT, dtype=np.uint32)
     for begin in range(0, len(rows), SHORT):
         some = rows[begin : begin + SHORT]
         group = np.int64(-1)
-        for f in range(len(columns)):
-            if columns[f] >> 2 != group:
-                group = columns[f] >> 2
+        for f in range(len(places)):
+            if places[f] >> 2 != group:
+                group = places[f] >> 2
                 _gather(packed[group], some, len(some), words)
-            shift, start = np.uint32(8 * (columns[f] & 3)), np.uint64(starts[f])
+            shift, start = np.uint32(8 * (places[f] & 3)), np.uint64(starts[f])
             for j in range(len(some)):
                 row = np.uint64(some[j])
                 bin_ = (words[np.uint64(j)] >> shift) & np.uint32(255)
@@ -209,16 +217,16 @@ def sum_sides(hist, losses, left_bitset, labels):
 
 
 @kernel
-def add_sides(read, rows, tallies, turns, left_bitset, labels, curves, losses):
+def add_sides(columns, rows, row_losses, breakpoints, left_bitset, labels, curves, losses):
     """As ``sum_sides``, row by row where there is no histogram: added to ``curves`` and losses."""
-    packed, columns, _ = read
-    y, other, total = tallies.y, tallies.other, tallies.total
-    words, shift = packed[columns[0] >> 2], np.uint32(8 * (columns[0] & 3))
+    packed, place = columns.packed, columns.places[0]
+    y, other, total = row_losses.y, row_losses.other, row_losses.total
+    words, shift = packed[place >> 2], np.uint32(8 * (place & 3))
     for i in range(len(rows)):
         row = np.uint64(rows[i])
         side = 1 - contains(left_bitset, np.int64((words[row] >> shift) & np.uint32(255)))
         label = labels[side]
-        add_row(row, label, turns, curves[side])
+        add_row(row, label, breakpoints, curves[side])
         if y[row] == label:
             losses[side, 0] += total[row]
         losses[side, 1] += other[row, label]
@@ -231,12 +239,12 @@ class ErrorSplitScorer:
         self.sample, self.margin_state, self.width = sample, margin_state, merging_width(scale)
         self.scores = scores = margin_state.scores
         self.ends = self._ends()
-        self.n_intervals = len(self.ends[0]) + 1
+        self.n_intervals = len(self.ends.low) + 1
         scratch = margin_state.scratch.array("positions", scores.size, np.uint16)
         self.positions = scratch.reshape(sample.n_classes, len(scores))
-        self.tallies = self._tallies()
-        self.turns = Turns(self.tallies.y, self.tallies.weights, self.positions)
-        self.share = 1 / float(self.tallies.total.sum())
+        self.row_losses = self._row_losses()
+        self.breakpoints = Breakpoints(self.row_losses.y, self.row_losses.weights, self.positions)
+        self.share = 1 / float(self.row_losses.total.sum())
         self.groups = sample.groups(sample.n_classes * self.n_intervals)
         self.bundles = sample.binned.bundles(sample.n_classes)
         self.dtype = np.dtype(np.int32 if sample.integer_weights.sum() < 2**31 else np.int64)
@@ -247,14 +255,13 @@ class ErrorSplitScorer:
         self._pairs: dict[int, tuple[int, Sequence[Leaf]]] = {}
         self._sums: dict[int, list[NodeSums]] = {}
 
-    def _ends(self) -> tuple[np.ndarray, np.ndarray]:
+    def _ends(self) -> IntervalEnds:
         """Ends of groups of breakpoints: of all, or of some that part them evenly."""
         n, k = self.scores.shape
         exact = n * k <= EXACT_POINTS
         rows = np.arange(0, n, 1 if exact else -(-2 * n * k // EXACT_POINTS))
         points = np.zeros(len(rows) * k + 1)
-        sample = self.sample
-        count = all_breakpoints(self.scores, sample.y, self.margin_state.arrays, rows, points[1:])
+        count = all_breakpoints(self.margin_state.rows, rows, points[1:])
         points = np.sort(points[: count + 1])
         low, high, sums = (
             np.empty(count + 1),
@@ -263,26 +270,26 @@ class ErrorSplitScorer:
         )
         m = merge_points(points, np.ones_like(sums), self.width, low, high, sums)
         low, high, sums = low[:m], high[:m], sums[:m]
-        limit = EXACT_WORK // (2 * k * int(sample.binned.offsets[-1])) if exact else 0
+        limit = EXACT_WORK // (2 * k * int(self.sample.binned.offsets[-1])) if exact else 0
         if m > max(INTERVALS, min(limit, MOST_INTERVALS)):
             shares = np.arange(1, INTERVALS) / INTERVALS * (count + 1)
             chosen = np.searchsorted(np.cumsum(sums), shares)
             chosen = np.union1d(chosen, np.searchsorted(high, 0.0))
             low, high = low[chosen], high[chosen]
-        return low, high
+        return IntervalEnds(low, high)
 
-    def _tallies(self) -> Tallies:
+    def _row_losses(self) -> RowLosses:
         """Also finds the positions of the breakpoints of all rows."""
-        sample, edges = self.sample, self.ends[1]
+        sample, edges = self.sample, self.ends.high
 
         def place(at: slice) -> None:
-            rows = self.scores[at], sample.y[at], self.margin_state.at(at)
-            find_positions(*rows, edges, self.width, at.start, self.positions)
+            rows = self.margin_state.rows.at(at)
+            find_positions(rows, edges, self.width, at.start, self.positions)
 
         sample.run(place, self.margin_state.parts)
         other, total = exponential_losses(sample, self.margin_state)
         right_now = np.where(self.margin_state.margins > 0, sample.integer_weights, 0)
-        return Tallies(sample.y, sample.integer_weights, right_now, other, total)
+        return RowLosses(sample.y, sample.integer_weights, right_now, other, total)
 
     def apply(self, found: LineSearchSplit, parent: Leaf, leaves: Sequence[Leaf]) -> None:
         if parent.place in self._curves:
@@ -320,9 +327,9 @@ class ErrorSplitScorer:
             cells = self._cells(group, feature, sums)
             curves, losses = sum_sides(cells.hist, cells.losses, found.left_bitset, found.labels)
         else:
-            read, sides = self.sample.columns(feature), (found.left_bitset, found.labels)
+            columns, sides = self.sample.columns(feature), (found.left_bitset, found.labels)
             curves, losses = np.zeros((2, self.n_intervals), self.dtype), np.zeros((2, 2))
-            add_sides(read, leaf.rows, self.tallies, self.turns, *sides, curves, losses)
+            add_sides(columns, leaf.rows, self.row_losses, self.breakpoints, *sides, curves, losses)
             losses *= self.share
         both = zip(curves, losses.tolist(), strict=True)
         return [LeafContribution(curve, *own) for curve, own in both]
@@ -372,15 +379,18 @@ class ErrorSplitScorer:
         sample, k = self.sample, self.sample.n_classes
         single = sample.columns(features)
         tally = sample.sum_stretches(
-            lambda read, some: sum_tallies(read, some, self.tallies), single, rows, 3 * k + 1
+            lambda columns, some: sum_losses(columns, some, self.row_losses),
+            single,
+            rows,
+            3 * k + 1,
         )
         mass = tally[:, 2 * k : 3 * k].astype(np.int64)
         hist = np.empty((len(mass) if dense else 0, k, self.n_intervals), dtype=self.dtype)
         if dense:
-            read, bundles = sample.bundled(single, len(rows), self.n_intervals + 1)
-            of = rows, self.turns, mass
+            columns, bundles = sample.bundled(single, len(rows), self.n_intervals + 1)
+            of = rows, self.breakpoints, mass
             sample.run(
-                lambda at: sum_turns(read, bundles, single[2], np.arange(k)[at], *of, hist),
+                lambda at: sum_jumps(columns, bundles, single.starts, np.arange(k)[at], *of, hist),
                 parts(k, min(k, sample.n_parts)),
             )
         losses, right_now = self.share * tally[:, : 2 * k], tally[:, 3 * k].astype(np.int64)
@@ -394,7 +404,7 @@ class ErrorSplitScorer:
         def search(features: np.ndarray) -> LineSearchSplit | None:
             left_bitset = np.zeros(BITSET_WORDS, dtype=np.uint32)
             own, layout = self._cells(group, features, sums), self.sample.binned.layout
-            node = SearchNode(leaf.rows, self.sample.columns(features), self.turns)
+            node = SearchNode(leaf.rows, self.sample.columns(features), self.breakpoints)
             weight, loss, purity, feature, left, right = search_features(
                 features, layout, node, own, elsewhere, leaf.label, self.ends, left_bitset
             )

@@ -2,21 +2,25 @@
 
 Margins of one step t >= 0 share the denominator ``c + t``, so numerators decide which rows are at
 the bottom. Each is concave, ``min(level, base + way * t)``: ``level`` comes from the labels that
-the hypothesis does not name, ``base`` from the one that it does, and ``way`` is 1 or -1. Such a
-triple of arrays is called ``lines``. The sum of the smallest is concave too, and the mean margin
-quasi-concave (Theorem 3 of Zhai, Xia & Wang 2014, where it is right: on either half-line).
+the hypothesis does not name, ``base`` from the one that it does, and ``way`` is 1 or -1: see
+:class:`MarginLines`. The sum of the smallest is concave too, and the mean margin quasi-concave
+(Theorem 3 of Zhai, Xia & Wang 2014, where it is right: on either half-line).
 
 Where there are many rows, some of them bracket the best step. Then all are evaluated there once,
 and only those that may enter or leave the bottom inside the bracket are searched.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from steadyboost.trees.histograms.row_statistics import Run, one_by_one
 from steadyboost.trees.jit import kernel
+
+if TYPE_CHECKING:
+    from steadyboost.boosters.dmcboost.margin_state import ScoredRows
 
 FEW = 32  # values that are sorted
 BUCKETS = 512
@@ -31,8 +35,89 @@ STRETCH = 2**15  # rows that are looked at a time
 FIRST_WIDTH = 1 / 32  # of the step that some rows have found: how far from it to look first
 MOST_LOOKS = 2  # after which the rest is quick
 
-Lines = tuple[np.ndarray, ...]
-Problem = tuple[float, float, float, float]  # mass of the bottom, scale, reach, width
+
+class MarginLines(NamedTuple):
+    """The numerator of each row's margin after a step t: ``min(level, base + way * t)``."""
+
+    level: np.ndarray
+    base: np.ndarray
+    way: np.ndarray
+
+    @classmethod
+    def allocate(cls, n: int) -> "MarginLines":
+        return cls(np.empty(n), np.empty(n), np.empty(n))
+
+    def at(self, rows: slice) -> "MarginLines":
+        return MarginLines(self.level[rows], self.base[rows], self.way[rows])
+
+
+class WeightedLines(NamedTuple):
+    """Lines with the weights of their rows."""
+
+    level: np.ndarray
+    base: np.ndarray
+    way: np.ndarray
+    weights: np.ndarray
+
+    @classmethod
+    def allocate(cls, n: int) -> "WeightedLines":
+        return cls(np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+
+    @classmethod
+    def joined(cls, parts: Sequence["WeightedLines"]) -> "WeightedLines":
+        return cls(*[np.concatenate(own) for own in zip(*parts, strict=True)])
+
+
+class MarginProblem(NamedTuple):
+    """What a search for the best step is told of besides the rows."""
+
+    mass: float  # of the rows at the bottom
+    scale: float  # sum of the steps so far
+    reach: float  # the largest step
+    width: float  # of the last bracket
+
+
+class BottomSums(NamedTuple):
+    """Of the smallest numerators: the largest, their weighted sum, and the slope of that."""
+
+    threshold: float
+    total: float
+    slope: float
+
+
+class Settled(NamedTuple):
+    """Rows that are at the bottom in a whole bracket: mass, sum and slope; how many are left."""
+
+    n_left: int
+    mass: float
+    total: float
+    slope: float
+
+
+class Bracket(NamedTuple):
+    """Two steps, and one of them with its threshold: all that is known of rows in between."""
+
+    low: float
+    high: float
+    step: float
+    threshold: float
+
+
+class Tangent(NamedTuple):
+    """The sum of the smallest numerators at a step, and its slope; NaN where it is unknown."""
+
+    step: float
+    total: float
+    slope: float
+
+
+class BestStep(NamedTuple):
+    """The ends of the last bracket, and margin and threshold where it begins."""
+
+    begin: float
+    end: float
+    margin: float
+    threshold: float
 
 
 @kernel
@@ -44,9 +129,10 @@ def line_of(value, own_score, first, second, is_own, is_best):
 
 
 @kernel
-def margin_lines(scores, y, rival_scores, votes, sign, level, base, way):
-    """Lines of all rows, for steps of one sign; rows without a vote (-1) do not move."""
+def margin_lines(scores, y, rival_scores, votes, sign, lines):
+    """Write the lines of all rows, for steps of one sign; those without a vote (-1) do not move."""
     own, first, second, best = rival_scores
+    level, base, way = lines
     for i in range(len(y)):
         vote = np.int64(votes[i])
         level[i], base[i], way[i] = own[i] - first[i], np.inf, -1.0
@@ -54,6 +140,13 @@ def margin_lines(scores, y, rival_scores, votes, sign, level, base, way):
             value, is_own = scores[np.uint64(i), np.uint64(vote)], vote == y[i]
             level[i], base[i] = line_of(value, own[i], first[i], second[i], is_own, vote == best[i])
             way[i] = sign if is_own else -sign
+
+
+def lines_along(rows: "ScoredRows", votes: np.ndarray, sign: float) -> MarginLines:
+    """Lines of the margins of rows along a hypothesis, for steps of one sign."""
+    lines = MarginLines.allocate(len(votes))
+    margin_lines(*rows, votes, sign, lines)
+    return lines
 
 
 @kernel
@@ -120,18 +213,18 @@ def bottom_threshold(values, weights, n, mass):
 
 
 @kernel
-def _bottom_sums(work, n, mass, step, values, masses):
-    """Threshold, sum and slope of the smallest of n numerators.
+def _bottom_sums(lines, n, mass, step, values, masses):
+    """The sums over the smallest of the first n numerators, which have this mass together.
 
     Of rows that tie at the threshold, those that fall come first: the slope is that to the right.
     """
-    level, base, way, weights = work
+    level, base, way, weights = lines
     for k in range(n):
         values[k] = numerator(level[k], base[k], way[k], step)
         masses[k] = weights[k]
     threshold = bottom_threshold(values, masses, n, mass)
     total, slope, left = 0.0, 0.0, mass
-    tied = np.zeros(3)
+    tied = np.zeros(3)  # by slope: -1, 0, 1
     for k in range(n):
         value = numerator(level[k], base[k], way[k], step)
         if value <= threshold:
@@ -145,19 +238,18 @@ def _bottom_sums(work, n, mass, step, values, masses):
     total += left * threshold
     falling = min(tied[0], left)
     rising = left - falling - min(tied[1], left - falling)
-    return threshold, total, slope - falling + rising
+    return BottomSums(threshold, total, slope - falling + rising)
 
 
 @kernel
-def drop_decided(lines, weights, known, kept):
-    """Keep the rows that may enter or leave the bottom, or bend, between two steps.
+def drop_decided(lines, weights, bracket, kept):
+    """Keep the rows that may enter or leave the bottom, or bend, in a bracket; sum the others.
 
-    ``known`` is (both steps, one of them, the threshold there): no numerator moves faster than the
-    step, nor does the threshold. Returns how many are kept, and mass, value and slope of those that
-    are at the bottom throughout.
+    No numerator moves faster than the step, nor does the threshold: one that is further from it
+    than twice the width of the bracket stays on its side.
     """
     level, base, way = lines
-    low, high, point, threshold = known
+    low, high, point, threshold = bracket
     band = 2 * (high - low)
     m, mass, value, slope = 0, 0.0, 0.0, 0.0
     for k in range(len(weights)):
@@ -173,10 +265,10 @@ def drop_decided(lines, weights, known, kept):
             value += weights[k] * own
             slope += weights[k] * steep
         else:
-            kept[0][m], kept[1][m], kept[2][m] = level[k], base[k], way[k]
-            kept[3][m] = weights[k]
+            kept.level[m], kept.base[m], kept.way[m] = level[k], base[k], way[k]
+            kept.weights[m] = weights[k]
             m += 1
-    return m, mass, value, slope
+    return Settled(m, mass, value, slope)
 
 
 @kernel
@@ -186,78 +278,78 @@ def _rises(total, slope, mass, divisor):
 
 
 @kernel
-def _next_step(tangents, low, high, guess):
+def _next_step(rising, falling, low, high, guess):
     """A step next to a guess, on both sides; then where tangents of the sum meet, or the middle."""
-    (step, total, slope), (other, other_total, other_slope) = tangents
-    if np.isnan(other) and low < guess * (1 + CLOSE) < high:
+    if np.isnan(falling.step) and low < guess * (1 + CLOSE) < high:
         return guess * (1 + CLOSE)
-    if np.isnan(step) and low < guess * (1 - CLOSE) < high:
+    if np.isnan(rising.step) and low < guess * (1 - CLOSE) < high:
         return guess * (1 - CLOSE)
-    meet = (other_total - other_slope * other - total + slope * step) / (slope - other_slope)
+    ahead = falling.total - falling.slope * falling.step - rising.total
+    meet = (ahead + rising.slope * rising.step) / (rising.slope - falling.slope)
     return meet if low < meet < high else (low + high) / 2
 
 
 @kernel
-def bisect_step(work, undecided, span, at, guess, problem):
+def bisect_step(lines, settled, bracket, guess, problem):
     """Algorithm 2.1: bisect [0, reach] for the step with the largest mean of bottom margins.
 
-    ``problem`` is (mass of the bottom, scale, reach, width of the last bracket). ``work`` and
-    ``undecided`` are what :func:`drop_decided` made of all rows for a ``span``, and ``at`` is the
-    step at which they were evaluated. The mean rises where the span begins, if that is not 0, and
-    falls where it ends, if that is not the reach. Returns the ends of the last bracket, and the
-    mean margin and the threshold at its beginning. As the mean is quasi-concave, a slope decides
-    for all points beyond, and rows that can no longer enter or leave the bottom are dropped. So it
-    pays to evaluate near the best step first: next to a ``guess`` (0: there is none), and then,
-    every other time, where tangents meet.
+    ``lines`` and ``settled`` are what :func:`drop_decided` made of all rows for a ``bracket``. The
+    mean rises where that begins, if it is not at 0, and falls where it ends, if it is not at the
+    reach. As the mean is quasi-concave, a slope decides for all points beyond, and rows that can
+    no longer enter or leave the bottom are dropped; ``lines`` are overwritten. So it pays to
+    evaluate near the best step first: next to a ``guess`` (0: there is none), and then, every other
+    time, where tangents meet.
     """
     mass, scale, reach, width = problem
     width = max(width, reach * FINEST, TINY)  # so that the loop ends without a reach
-    n, mass_settled, value, steep = undecided
-    values, masses = np.empty(n), np.empty(n)
-    rising_at, falling_at = span[0], span[1] if span[1] < reach else np.inf
+    n, mass_settled, value, steep = settled
+    own, values, masses = MarginLines(*lines[:3]), np.empty(n), np.empty(n)
+    rising_at, at = bracket.low, bracket.step
+    falling_at = bracket.high if bracket.high < reach else np.inf
     begin, end = 0.0, reach
-    rising, falling, is_middle = (np.nan, np.nan, np.nan), (np.nan, np.nan, np.nan), True
+    rising, falling = Tangent(np.nan, np.nan, np.nan), Tangent(np.nan, np.nan, np.nan)
+    is_middle = True
     while end - begin >= width:
         q = (begin + end) / 2
         if rising_at < q < falling_at:
-            is_middle = not (is_middle or np.isnan(rising[0]) or np.isnan(falling[0]))
+            is_middle = not (is_middle or np.isnan(rising.step) or np.isnan(falling.step))
             step = q
             if not is_middle:
-                ends = rising_at, min(falling_at, reach)
-                step = _next_step((rising, falling), ends[0], ends[1], guess)
-            left = mass - mass_settled
-            threshold, total, slope = _bottom_sums(work, n, left, step, values, masses)
+                step = _next_step(rising, falling, rising_at, min(falling_at, reach), guess)
+            sums = _bottom_sums(lines, n, mass - mass_settled, step, values, masses)
             value += steep * (step - at)
-            tangent = (step, total + value, slope + steep)
-            if _rises(tangent[1], tangent[2], mass, scale + step):
+            tangent = Tangent(step, sums.total + value, sums.slope + steep)
+            if _rises(tangent.total, tangent.slope, mass, scale + step):
                 rising_at, rising = step, tangent
             else:
                 falling_at, falling = step, tangent
-            now = (rising_at, min(falling_at, reach), step, threshold)
-            n, more, added, turned = drop_decided(work[:3], work[3][:n], now, work)
+            now = Bracket(rising_at, min(falling_at, reach), step, sums.threshold)
+            n, more, added, turned = drop_decided(own, lines.weights[:n], now, lines)
             mass_settled, value, steep = mass_settled + more, value + added, steep + turned
             at = step
         elif q <= rising_at:
             begin = q
         else:
             end = q
-    found = _bottom_sums(work, n, mass - mass_settled, begin, values, masses)
-    total = value + steep * (begin - at) + found[1]
-    return begin, end, total / (mass * (scale + begin)), found[0]
+    found = _bottom_sums(lines, n, mass - mass_settled, begin, values, masses)
+    total = value + steep * (begin - at) + found.total
+    return BestStep(begin, end, total / (mass * (scale + begin)), found.threshold)
 
 
 @kernel
 def search_step(lines, weights, problem, floor, top):
     """As ``bisect_step``, on all rows; ``floor`` is the threshold at 0, ``top`` twice a guess."""
     n, (mass, scale, reach, _) = len(weights), problem
-    kept, work = (np.empty(n), np.empty(n), np.empty(n), np.empty(n)), (np.empty(n), np.empty(n))
+    kept = WeightedLines(np.empty(n), np.empty(n), np.empty(n), np.empty(n))
+    values, masses = np.empty(n), np.empty(n)
     while True:
-        undecided = drop_decided(lines, weights, (0.0, top, 0.0, floor), kept)
-        m, mass_settled, value, steep = undecided
-        _, total, slope = _bottom_sums(kept, m, mass - mass_settled, top, *work)
-        rises = _rises(total + value + steep * top, slope + steep, mass, scale + top)
-        if top >= reach or not rises:
-            return bisect_step(kept, undecided, (0.0, top), 0.0, top / 2, problem)
+        bracket = Bracket(0.0, top, 0.0, floor)
+        settled = drop_decided(lines, weights, bracket, kept)
+        left = mass - settled.mass
+        sums = _bottom_sums(kept, settled.n_left, left, top, values, masses)
+        total, slope = sums.total + settled.total + settled.slope * top, sums.slope + settled.slope
+        if top >= reach or not _rises(total, slope, mass, scale + top):
+            return bisect_step(kept, settled, bracket, top / 2, problem)
         top = min(FURTHER * top, reach)
 
 
@@ -265,9 +357,8 @@ def search_step(lines, weights, problem, floor, top):
 def bottom_mean(lines, weights, mass, scale, step):
     """Objective (5), its derivative (9) to the right of a step, and the largest numerator in it."""
     n = len(weights)
-    level, base, way = lines
-    work = (level, base, way, weights)
-    threshold, total, slope = _bottom_sums(work, n, mass, step, np.empty(n), np.empty(n))
+    weighted = WeightedLines(lines.level, lines.base, lines.way, weights)
+    threshold, total, slope = _bottom_sums(weighted, n, mass, step, np.empty(n), np.empty(n))
     divisor = scale + step
     mean, derivative = total / (mass * divisor), (slope * divisor - total) / (mass * divisor**2)
     return mean, derivative, threshold
@@ -275,7 +366,7 @@ def bottom_mean(lines, weights, mass, scale, step):
 
 @kernel
 def sum_below(lines, weights, step, low, high, near):
-    """Mass, sum and slope of the numerators below ``low``; those up to ``high`` are written."""
+    """Sum the numerators below ``low``; those from there to ``high`` are left, and written."""
     level, base, way = lines
     mass, total, slope, m = 0.0, 0.0, 0.0, 0
     for k in range(len(weights)):
@@ -284,21 +375,22 @@ def sum_below(lines, weights, step, low, high, near):
         mass += below
         total += below * value
         slope += below * slope_after(level[k], base[k], way[k], step)
-        near[0][m], near[1][m], near[2][m], near[3][m] = level[k], base[k], way[k], weights[k]
+        near.level[m], near.base[m], near.way[m] = level[k], base[k], way[k]
+        near.weights[m] = weights[k]
         m += low <= value <= high
-    return mass, total, slope, m
+    return Settled(m, mass, total, slope)
 
 
 @kernel
-def evaluate(work, sums, mass, scale, step):
-    """The threshold at a step, and whether the mean rises, if ``work`` has all rows near it.
+def evaluate(lines, below, mass, scale, step):
+    """The threshold at a step, and whether the mean rises there.
 
-    ``sums`` are mass, sum and slope of the rows below.
+    ``lines`` are those of all rows near the threshold, and ``below`` sums the others.
     """
-    n = len(work[0])
-    found = _bottom_sums(work, n, mass - sums[0], step, np.empty(n), np.empty(n))
-    threshold, total, slope = found
-    return threshold, _rises(total + sums[1], slope + sums[2], mass, scale + step)
+    n = len(lines.level)
+    sums = _bottom_sums(lines, n, mass - below.mass, step, np.empty(n), np.empty(n))
+    total, slope = sums.total + below.total, sums.slope + below.slope
+    return sums.threshold, _rises(total, slope, mass, scale + step)
 
 
 class _LineSearch:
@@ -306,44 +398,44 @@ class _LineSearch:
 
     def __init__(
         self,
-        lines_of: Callable[[slice], Lines],
+        lines_of: Callable[[slice], MarginLines],
         weights: np.ndarray,
         run: Run,
-        problem: "Problem",
+        problem: MarginProblem,
     ):
         bounds = np.linspace(0, len(weights), len(weights) // STRETCH + 1).astype(int).tolist()
         stretches = [slice(a, b) for a, b in pairwise(bounds)]
         self.run, self.problem = run, problem
         self.pieces = run(lambda at: (lines_of(at), weights[at]), stretches)
 
-    def _gather(self, sort: Callable[..., tuple]) -> tuple[Lines, tuple[float, ...]]:
+    def _sum_others(
+        self, keep: Callable[[MarginLines, np.ndarray, WeightedLines], Settled]
+    ) -> tuple[WeightedLines, Settled]:
         """The rows that a kernel keeps of each stretch, and its sums over the others."""
 
-        def keep(piece: tuple[Lines, np.ndarray]) -> tuple[list[np.ndarray], list[float]]:
-            kept = tuple(np.empty(len(piece[1]) + 1) for _ in range(4))
-            sums, m = sort(*piece, kept)
-            return [own[:m] for own in kept], sums
+        def in_stretch(piece: tuple[MarginLines, np.ndarray]) -> tuple[WeightedLines, Settled]:
+            kept = WeightedLines.allocate(len(piece[1]) + 1)
+            sums = keep(*piece, kept)
+            return WeightedLines(*[own[: sums.n_left] for own in kept]), sums
 
-        found = self.run(keep, self.pieces)
-        work = tuple(np.concatenate([kept[k] for kept, _ in found]) for k in range(4))
-        return work, tuple(np.sum([sums for _, sums in found], axis=0).tolist())
+        found = self.run(in_stretch, self.pieces)
+        lines = WeightedLines.joined([kept for kept, _ in found])
+        sums = np.sum([sums[1:] for _, sums in found], axis=0).tolist()
+        return lines, Settled(len(lines.level), *sums)
 
     def evaluate(self, step: float, near: tuple[float, float]) -> tuple[float, bool]:
         """The threshold at a step, which may be between two values, and whether the mean rises."""
-        mass, scale = self.problem[:2]
-
-        def sort(lines: Lines, weights: np.ndarray, kept: Lines) -> tuple[list[float], int]:
-            *sums, m = sum_below(lines, weights, step, *near, kept)
-            return sums, m
-
-        work, sums = self._gather(sort)
-        if sums[0] < mass <= sums[0] + work[3].sum():
-            return evaluate(work, sums, mass, scale, step)
+        mass, scale = self.problem.mass, self.problem.scale
+        lines, below = self._sum_others(
+            lambda lines, weights, kept: sum_below(lines, weights, step, *near, kept)
+        )
+        if below.mass < mass <= below.mass + lines.weights.sum():
+            return evaluate(lines, below, mass, scale, step)
         return self.evaluate(step, (-np.inf, np.inf))
 
-    def bracket(self, guess: float, near: tuple[float, float]) -> tuple[float, float, float, float]:
+    def bracket(self, guess: float, near: tuple[float, float]) -> BestStep:
         """Look on both sides of a guess, ever further, then in the middle; few rows are left."""
-        reach = self.problem[2]
+        reach = self.problem.reach
         low, high, apart = 0.0, reach, max(guess * FIRST_WIDTH, reach / 8192)
         at, (threshold, rises) = guess, self.evaluate(guess, near)
         for _ in range(MOST_LOOKS):
@@ -355,36 +447,32 @@ class _LineSearch:
             threshold, rises = self.evaluate(step, (threshold - moved, threshold + moved))
             at, apart = step, 2 * apart
         low, high = (at, high) if rises else (low, at)
-        return self.bisect_step((low, high), at, threshold)
+        return self.bisect_step(Bracket(low, high, at, threshold))
 
-    def bisect_step(
-        self, span: tuple[float, float], at: float, threshold: float
-    ) -> tuple[float, float, float, float]:
-        def sort(lines: Lines, weights: np.ndarray, kept: Lines) -> tuple[list[float], int]:
-            m, *sums = drop_decided(lines, weights, (*span, at, threshold), kept)
-            return sums, m
-
-        work, sums = self._gather(sort)
-        return bisect_step(work, (len(work[0]), *sums), span, at, 0.0, self.problem)
+    def bisect_step(self, bracket: Bracket) -> BestStep:
+        lines, settled = self._sum_others(
+            lambda lines, weights, kept: drop_decided(lines, weights, bracket, kept)
+        )
+        return bisect_step(lines, settled, bracket, 0.0, self.problem)
 
 
 def find_step(
-    lines_of: Callable[[slice], Lines],
+    lines_of: Callable[[slice], MarginLines],
     weights: np.ndarray,
-    problem: Problem,
+    problem: MarginProblem,
     guess: float = 0.0,
     run: Run = one_by_one,
-) -> tuple[float, float, float, float]:
+) -> BestStep:
     """As ``bisect_step``, of rows whose lines a function makes; a ``guess`` of the step helps."""
-    n, (mass, scale, reach, width) = len(weights), problem
+    n, (mass, scale, reach, _) = len(weights), problem
     every = max(1, n // SOME) if n >= 2 * STRETCH else 1
     some, own = lines_of(slice(0, n, every)), np.ascontiguousarray(weights[::every])
     share = mass * float(own.sum() / weights.sum()) if every > 1 else mass
     top = min(2 * guess, reach) if guess > 0 else reach / FIRST_PART
     floor = bottom_mean(some, own, share, scale, 0.0)[2]
-    found = search_step(some, own, (share, scale, reach, width), floor, top)
+    found = search_step(some, own, problem._replace(mass=share), floor, top)
     if every == 1:
         return found
-    near = [bottom_mean(some, own, part * share, scale, found[0])[2] for part in (0.95, 1.05)]
+    near = [bottom_mean(some, own, part * share, scale, found.begin)[2] for part in (0.95, 1.05)]
     search = _LineSearch(lines_of, weights, run, problem)
-    return search.bracket(found[0], (near[0], near[1]))
+    return search.bracket(found.begin, (near[0], near[1]))

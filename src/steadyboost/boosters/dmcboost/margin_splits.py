@@ -5,13 +5,11 @@ The first of them are searched for their own best step; while the best of these 
 of the bound, cuts are put in order again, at its own. Where there are many rows, some of them find
 the best step and threshold of a cut, and all of them evaluate it there.
 
-``of`` is (scores, labels, scores of rivals) of all rows; ``lines`` are those of
-:mod:`steadyboost.boosters.dmcboost.margin_line_search` for the labels that rows have now, and
-``problem`` is that of ``bisect_step``. A ``table`` of cuts is (packed bins, places in them, bins
-going left, labels of both sides). The mean of the smallest margins is the largest, over steps t and
-thresholds r, of ``(m r - sum of w max(r - N_i(t), 0)) / (m (c + t))``. For a pair (t, r), the
-``probe``, that is a sum over rows, and a histogram of the ``shortfalls`` gives it for every cut and
-every two labels: never more than what the cut is worth.
+The mean of the smallest margins is the largest, over steps t and thresholds r, of ``(m r - sum of w
+max(r - N_i(t), 0)) / (m (c + t))``. For a pair (t, r), the ``probe``, that is a sum over rows of
+their ``shortfalls``, and a histogram of these gives it for every cut and every two labels: never
+more than what the cut is worth. ``scored`` are the scores of all rows, and ``lines`` those of
+:mod:`steadyboost.boosters.dmcboost.margin_line_search`, for the labels that rows have now.
 """
 
 from collections.abc import Sequence
@@ -24,11 +22,13 @@ import numpy as np
 from steadyboost.boosters.dmcboost.error_search import purity_of, write_set
 from steadyboost.boosters.dmcboost.margin_line_search import (
     FIRST_PART,
+    MarginLines,
+    MarginProblem,
     bottom_mean,
     line_of,
     search_step,
 )
-from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
+from steadyboost.boosters.dmcboost.margin_state import MarginState, ScoredRows, SearchSample
 from steadyboost.boosters.dmcboost.search_tree import Leaf, LineSearchSplit
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.histograms.row_statistics import parts
@@ -39,9 +39,9 @@ from steadyboost.trees.splits.search import number_bins, order_categories
 
 MARGIN_DIGITS = 1e9  # margins that agree in so many digits are equal
 CHUNK = 1024
-MANY = 2**16  # rows of which some tell about the best step of a cut
-SOME = 2**13  # how many do, at the least
-LISTED = 2**13  # rows of a leaf that tell about the order of its cuts, at the least
+MANY = 2**16  # rows from which on the best step of a cut is found on a sample of them
+SOME = 2**13  # rows of that sample, at the least
+LISTED = 2**13  # rows of a leaf by which its cuts are put in order, at the least
 STRETCH = 2**16  # rows that a thread adds up at a time
 EXACT_WORK = 2**17  # rows times searches of a leaf: all cuts are searched where that is enough
 FEWEST, FEW = 5, 2  # cuts that are searched at the least; of many rows, that are compared on all
@@ -51,23 +51,29 @@ MOST_LISTS = 3  # how often cuts are put in order
 STEPS = (1.0, 0.35, 2.5)  # parts of the last step at which cuts are put in order
 FIRST_STEPS = (1 / 64, 1 / 16, 1 / 4)  # parts of the scale, where there is no step yet
 
-NO_CUTS = (
+Probe = tuple[float, float]  # a step, and the largest numerator at the bottom there
+
+
+class CutTable(NamedTuple):
+    """Cuts of a leaf, as kernels take them."""
+
+    packed: np.ndarray
+    places: np.ndarray  # of the cuts' features in ``packed``
+    left_bitsets: np.ndarray
+    labels: np.ndarray  # of both sides
+
+
+NO_CUTS = CutTable(
     np.empty((0, 0), np.uint32),
     np.empty(0, np.int64),
     np.empty((0, BITSET_WORDS), np.uint32),
     np.empty((0, 2), np.int64),
 )
 
-Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
-RowArrays = tuple[
-    np.ndarray, np.ndarray, tuple[np.ndarray, ...]
-]  # scores, labels, scores of rivals
-Probe = tuple[float, float]  # a step, and the largest numerator at the bottom there
-
 
 @kernel
-def _line(scores, y, rival_scores, i, label):
-    own, first, second, best = rival_scores
+def _line(scored, i, label):
+    scores, y, (own, first, second, best) = scored
     level, base = line_of(
         scores[i, np.uint64(label)], own[i], first[i], second[i], label == y[i], label == best[i]
     )
@@ -75,18 +81,12 @@ def _line(scores, y, rival_scores, i, label):
 
 
 @kernel
-def _set_lines(of, rows, label, lines):
-    scores, y, rival_scores = of
+def set_lines(scored, rows, label, lines):
+    """Give rows a label."""
     level, base, way = lines
     for j in range(len(rows)):
         i = np.uint64(rows[j])
-        level[i], base[i], way[i] = _line(scores, y, rival_scores, i, np.int64(label))
-
-
-@kernel
-def set_lines(of, rows, label, lines):
-    """Give rows a label."""
-    _set_lines(of, rows, label, lines)
+        level[i], base[i], way[i] = _line(scored, i, np.int64(label))
 
 
 @kernel
@@ -105,34 +105,36 @@ def _label_rows(table, k, rows, out):
 class CutSearch(NamedTuple):
     """The line search that each cut of a leaf gets: see ``margin_line_search.search_step``."""
 
-    lines: Triple  # with the labels that rows have now
+    lines: MarginLines  # with the labels that rows have now
     weights: np.ndarray
-    problem: tuple[float, float, float, float]
+    problem: MarginProblem
     floor: float
     top: float
 
 
 @kernel
-def search_cuts(of, rows, table, numbers, search, found):
-    """The best step of some cuts, margin and threshold there; the leaf's rows are listed."""
-    scores, y, rival_scores = of
+def search_cuts(scored, rows, table, numbers, search, found):
+    """The best step of some cuts, threshold and margin there; the leaf's rows are listed."""
     level, base, way = search.lines
-    level, base, way = level.copy(), base.copy(), way.copy()
+    lines = MarginLines(level.copy(), base.copy(), way.copy())
+    level, base, way = lines
     labels = np.empty(len(rows), dtype=np.int64)
     for k in numbers:
         _label_rows(table, k, rows, labels)
         for j in range(len(rows)):
             i = np.uint64(rows[j])
-            level[i], base[i], way[i] = _line(scores, y, rival_scores, i, labels[j])
-        lines = level, base, way
+            level[i], base[i], way[i] = _line(scored, i, labels[j])
         best = search_step(lines, search.weights, search.problem, search.floor, search.top)
-        found[k, 0], found[k, 1], found[k, 2] = best[0], best[3], best[2]
+        found[k, 0], found[k, 1], found[k, 2] = best.begin, best.threshold, best.margin
 
 
 @kernel
-def _short_of_labels(of, rows, labels, weights, step, threshold):
-    """Free of branches, and four sums side by side, so that none waits for the last."""
-    scores, y, (own, first, second, best) = of
+def _sum_shortfalls(scored, rows, labels, weights, step, threshold):
+    """The shortfalls of rows with these labels.
+
+    Free of branches, and four sums side by side, so that none waits for the last.
+    """
+    scores, y, (own, first, second, best) = scored
     lanes = np.zeros(4)
     for j in range(len(rows)):
         i, label = np.uint64(rows[j]), labels[j]
@@ -144,7 +146,7 @@ def _short_of_labels(of, rows, labels, weights, step, threshold):
 
 
 @kernel
-def sum_shortfalls_of(of, rows, label, table, weights, probes, short):
+def sum_shortfalls_of(scored, rows, label, table, weights, probes, short):
     """Add up ``w max(r - N(t), 0)`` at each probe, over rows with a label.
 
     If there is a table of cuts, one for each probe, rows have the labels of these. Rows are read
@@ -154,9 +156,9 @@ def sum_shortfalls_of(of, rows, label, table, weights, probes, short):
     for start in range(0, len(rows), CHUNK):
         block = rows[start : start + CHUNK]
         for k in range(len(probes)):
-            if len(table[1]) > 0:
+            if len(table.places) > 0:
                 _label_rows(table, k, block, labels)
-            short[k] += _short_of_labels(of, block, labels, weights, probes[k, 0], probes[k, 1])
+            short[k] += _sum_shortfalls(scored, block, labels, weights, probes[k, 0], probes[k, 1])
 
 
 def shortfall_width(n_classes):
@@ -168,9 +170,9 @@ _shortfall_width = kernel(shortfall_width)
 
 
 @kernel
-def _fall_short(of, weights, rows, probe, falling, out):
-    """``w max(r - N(t), 0)`` of rows that have any, for each label (and none); how many have."""
-    scores, y, (own, first, second, best) = of
+def _find_shortfalls(scored, weights, rows, probe, falling, out):
+    """The shortfalls of rows that have any, for each label (and none); how many have."""
+    scores, y, (own, first, second, best) = scored
     n_classes, (step, threshold), n = scores.shape[1], probe, np.uint64(0)
     for j in range(len(rows)):
         i = np.uint64(rows[j])
@@ -200,28 +202,28 @@ def _add_shortfalls(words, shift, start, falling, n, shortfalls, sums):
 
 
 @kernel
-def sum_shortfalls(read, of, weights, whole, rows, probe):
+def sum_shortfalls(columns, scored, weights, integer_weights, rows, probe):
     """Sums of shortfalls for each label (and none) per bin, and class masses, after them."""
-    packed, columns, starts = read
-    y, n_classes = of[1], of[0].shape[1]
+    packed, places, starts = columns
+    y, n_classes = scored.y, scored.scores.shape[1]
     n_columns = _shortfall_width(n_classes)
     sums = np.zeros((starts[-1], n_columns + n_classes))
     shortfalls, falling = np.zeros((CHUNK, n_columns)), np.empty(CHUNK + 1, dtype=np.uint64)
     words = np.empty(CHUNK, dtype=np.uint32)
     for begin in range(0, len(rows), CHUNK):
         some = rows[begin : begin + CHUNK]
-        n = _fall_short(of, weights, some, probe, falling, shortfalls)
+        n = _find_shortfalls(scored, weights, some, probe, falling, shortfalls)
         group = np.int64(-1)
-        for f in range(len(columns)):
-            if columns[f] >> 2 != group:
-                group = columns[f] >> 2
+        for f in range(len(places)):
+            if places[f] >> 2 != group:
+                group = places[f] >> 2
                 for j in range(len(some)):
                     words[j] = packed[group, np.uint64(some[j])]
-            shift, start = np.uint32(8 * (columns[f] & 3)), np.uint64(starts[f])
+            shift, start = np.uint32(8 * (places[f] & 3)), np.uint64(starts[f])
             for j in range(len(some)):
                 row = np.uint64(some[j])
                 cell = start + np.uint64((words[np.uint64(j)] >> shift) & np.uint32(255))
-                sums[cell, np.uint64(n_columns) + np.uint64(y[row])] += whole[row]
+                sums[cell, np.uint64(n_columns) + np.uint64(y[row])] += integer_weights[row]
             _add_shortfalls(words, shift, start, falling, n, shortfalls, sums)
     return sums
 
@@ -288,26 +290,24 @@ def list_cuts(features, layout, sums, mass, n_labels, cuts, sets):
 class LabelledRows:
     """Rows with the labels that a tree has given them so far, and the problem of the best step."""
 
-    def __init__(self, sample: SearchSample, of: RowArrays, limits: tuple[float, float, float]):
-        self.sample, self.of, self.weights = sample, of, sample.weights
-        self.mass, self.scale, width = limits
-        self.problem = self.mass, self.scale, self.scale, width
+    def __init__(self, sample: SearchSample, scored: ScoredRows, problem: MarginProblem):
+        self.sample, self.scored, self.weights = sample, scored, sample.weights
+        self.problem, self.mass, self.scale = problem, problem.mass, problem.scale
 
     @cached_property
-    def lines(self) -> Triple:
+    def lines(self) -> MarginLines:
         """Of rows without a label; they change as they get one."""
-        own, first = self.of[2][:2]
-        return own - first, np.full(len(own), np.inf), np.full(len(own), -1.0)
+        own, n = self.scored.rivals.own, len(self.weights)
+        level = own - self.scored.rivals.first
+        return MarginLines(level, np.full(n, np.inf), np.full(n, -1.0))
 
     def every(self, stride: int, width: float) -> "LabelledRows":
         """Each stride-th row, before any of them has a label."""
         rows = np.arange(0, len(self.weights), stride)
         sample = self.sample.take(rows, self.weights[rows], self.sample.integer_weights[rows])
         share = self.mass * float(sample.weights.sum() / self.weights.sum())
-        rival_scores = tuple(array[rows] for array in self.of[2])
-        return LabelledRows(
-            sample, (self.of[0][rows], sample.y, rival_scores), (share, self.scale, width)
-        )
+        problem = self.problem._replace(mass=share, width=width)
+        return LabelledRows(sample, self.scored.at(rows), problem)
 
     @cached_property
     def floor(self) -> float:
@@ -335,11 +335,10 @@ class Rated:
         return -round(self.margin * MARGIN_DIGITS), *self.cut[4:], self.place, *self.cut[1:3]
 
 
-def _table(binned: BinnedRows, cuts: np.ndarray, sets: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Cuts as kernels take them."""
+def _table(binned: BinnedRows, cuts: np.ndarray, sets: np.ndarray) -> CutTable:
     features, at = np.unique(cuts[:, 0].astype(np.int64), return_inverse=True)
     packed, places, _, _ = binned.group(features)
-    return packed, places[at], sets, cuts[:, 1:3].astype(np.int64)
+    return CutTable(packed, places[at], sets, cuts[:, 1:3].astype(np.int64))
 
 
 class MarginSplitScorer:
@@ -358,8 +357,8 @@ class MarginSplitScorer:
         step: float = 0.0,
     ):
         self.sample, self.step = sample, step
-        of = margin_state.scores, sample.y, margin_state.arrays
-        self.all = self.some = LabelledRows(sample, of, (bottom, scale, width))
+        problem = MarginProblem(bottom, scale, scale, width)
+        self.all = self.some = LabelledRows(sample, margin_state.rows, problem)
         n = len(sample.y)
         self.stride_bits = (n // SOME).bit_length() - 1 if n >= MANY else 0
         if self.stride_bits:
@@ -376,7 +375,7 @@ class MarginSplitScorer:
 
     def apply(self, found: LineSearchSplit, parent: Leaf, leaves: Sequence[Leaf]) -> None:
         def give_label(leaf: Leaf) -> None:
-            set_lines(self.some.of, self._of_some(leaf.rows), leaf.label, self.some.lines)
+            set_lines(self.some.scored, self._of_some(leaf.rows), leaf.label, self.some.lines)
 
         self.sample.run(give_label, [leaf for leaf in leaves if leaf.label != parent.label])
         self.step = found.step
@@ -421,7 +420,7 @@ class MarginSplitScorer:
         names = {at: (at // self.n_labels**2, *cuts[at, 1:3]) for at in first}
         new = [at for at in first if names[at] not in rated]
         table, found = _table(some.sample.binned, cuts[new], sets[new]), np.empty((len(new), 3))
-        leaf_of_some = some.of, rows, table
+        leaf_of_some = some.scored, rows, table
         top = min(2 * probe[0], some.scale)
         search = CutSearch(some.lines, some.weights, some.problem, some.floor, top)
         shares = np.array_split(np.arange(len(new)), self.sample.n_threads)
@@ -443,7 +442,7 @@ class MarginSplitScorer:
             short = np.zeros(len(probes if inside else different))
             labels = np.int64(one.label), table if inside else NO_CUTS
             points = own.weights, probes if inside else different, short
-            sum_shortfalls_of(own.of, one.rows[part], *labels, *points)
+            sum_shortfalls_of(own.scored, one.rows[part], *labels, *points)
             return short if inside else short[at]
 
         pieces = [
@@ -460,11 +459,11 @@ class MarginSplitScorer:
         own, mass = self.all, self.sample.mass_of(rows)
         tried = []
         for label in range(self.sample.n_classes):
-            set_lines(own.of, rows, label, own.lines)
+            set_lines(own.scored, rows, label, own.lines)
             found = search_step(
                 own.lines, own.weights, own.problem, own.floor, own.scale / FIRST_PART
             )
-            tried.append((-round(found[2] * MARGIN_DIGITS), -mass[label], label))
+            tried.append((-round(found.margin * MARGIN_DIGITS), -mass[label], label))
         return min(tried)[2]
 
     def _cuts(self, leaf: Leaf, probe: Probe) -> tuple[np.ndarray, np.ndarray]:
@@ -481,9 +480,9 @@ class MarginSplitScorer:
         self, rows: np.ndarray, probe: Probe, features: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         sample, own, width = self.sample, self.all, shortfall_width(self.sample.n_classes)
-        of = own.of, own.weights, sample.integer_weights
+        weighted = own.scored, own.weights, sample.integer_weights
         sums = sample.sum_stretches(
-            lambda read, some: sum_shortfalls(read, *of, some, probe),
+            lambda columns, some: sum_shortfalls(columns, *weighted, some, probe),
             sample.columns(features), rows, width + sample.n_classes,
         )  # fmt: skip
         mass = sums[:, width:].astype(np.int64)

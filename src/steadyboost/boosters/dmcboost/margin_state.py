@@ -1,7 +1,8 @@
-"""The margin state: the score of each row's label against the best two other labels."""
+"""The margin state: the score of each row's label against the best two other labels (rivals)."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,7 +27,46 @@ SOME = 2**14  # size of the subsample that brackets the end of the bottom
 STRETCHES = 8  # chunks of large data, whose partial sums are added
 
 Edge = tuple[float, float]  # the largest margin of the bottom, and the share of tied rows in it
-ColumnArrays = tuple[np.ndarray, ...]  # packed bins, places in them, where the bins of each begin
+
+
+class ColumnBins(NamedTuple):
+    """Bins of neighbouring columns, or bundles of them, of all rows."""
+
+    packed: np.ndarray
+    places: np.ndarray  # of the columns in ``packed``
+    starts: np.ndarray  # where the bins of each begin in sums by bin, and the end of the last
+
+
+class RivalScores(NamedTuple):
+    """Score of each row's label and of the best two others, and which label is the best other."""
+
+    own: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
+    best: np.ndarray
+
+    @classmethod
+    def allocate(cls, n: int) -> "RivalScores":
+        return cls(np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64))
+
+    def at(self, rows: slice | np.ndarray) -> "RivalScores":
+        return RivalScores(*[array[rows] for array in self])
+
+
+class ScoredRows(NamedTuple):
+    """Scores and labels of rows, with the rivals of these labels."""
+
+    scores: np.ndarray
+    y: np.ndarray
+    rivals: RivalScores
+
+    def at(self, rows: slice | np.ndarray) -> "ScoredRows":
+        return ScoredRows(self.scores[rows], self.y[rows], self.rivals.at(rows))
+
+    def contiguous(self) -> "ScoredRows":
+        """Arrays without gaps, for which kernels are compiled: every tenth row has gaps."""
+        rivals = RivalScores(*[np.ascontiguousarray(array) for array in self.rivals])
+        return ScoredRows(np.ascontiguousarray(self.scores), np.ascontiguousarray(self.y), rivals)
 
 
 @dataclass(frozen=True)
@@ -58,20 +98,20 @@ class SearchSample:
         """Of two parts, as a share of all rows; rounded, so that equal splits tie."""
         return -round(purity / float(self.integer_weights.sum()), 12)
 
-    def columns(self, features: np.ndarray) -> ColumnArrays:
-        """The bins of neighbouring features, of all rows."""
+    def columns(self, features: np.ndarray) -> ColumnBins:
+        """The bins of neighbouring features."""
         packed, places, layout, _ = self.binned.group(features)
-        offsets = layout[0][places[0] : places[-1] + 2]
-        return packed, places, offsets - offsets[0]
+        offsets = layout.offsets[places[0] : places[-1] + 2]
+        return ColumnBins(packed, places, offsets - offsets[0])
 
     def bundled(
-        self, single: ColumnArrays, n_rows: int, n_channels: int
-    ) -> tuple[ColumnArrays, FeatureBundles]:
+        self, single: ColumnBins, n_rows: int, n_channels: int
+    ) -> tuple[ColumnBins, FeatureBundles]:
         """What to add up: bundles of several of the single columns, where that pays."""
         packed, columns, starts, members = bundles = self.binned.bundles(self.n_classes)
-        saved, n_cells = len(single[1]) - len(columns), int(starts[-1]) * n_channels
-        if len(members) == len(single[1]) and pays(n_rows, saved, n_cells):
-            return (packed, columns, starts), bundles
+        saved, n_cells = len(single.places) - len(columns), int(starts[-1]) * n_channels
+        if len(members) == len(single.places) and pays(n_rows, saved, n_cells):
+            return ColumnBins(packed, columns, starts), bundles
         return single, NO_BUNDLES
 
     def stretches(self, n_rows: int) -> list[slice]:
@@ -80,16 +120,16 @@ class SearchSample:
 
     def sum_stretches(
         self,
-        add_up: Callable[[ColumnArrays, np.ndarray], np.ndarray],
-        single: ColumnArrays,
+        add_up: Callable[[ColumnBins, np.ndarray], np.ndarray],
+        single: ColumnBins,
         rows: np.ndarray,
         n_channels: int,
     ) -> np.ndarray:
         """Sums by bin."""
-        read, bundles = self.bundled(single, len(rows), n_channels)
-        found = self.run(lambda at: add_up(read, rows[at]), self.stretches(len(rows)))
+        columns, bundles = self.bundled(single, len(rows), n_channels)
+        found = self.run(lambda at: add_up(columns, rows[at]), self.stretches(len(rows)))
         sums = found[0] if len(found) == 1 else np.sum(found, axis=0)
-        return unbundle(bundles, sums, single[2]) if len(bundles.members) else sums
+        return unbundle(bundles, sums, single.starts) if len(bundles.members) else sums
 
     @property
     def n_parts(self) -> int:
@@ -108,25 +148,18 @@ class MarginState:
     """Current scores, the best two rivals of each row's label, and the margins (not normalised)."""
 
     def __init__(self, sample: SearchSample, scores: np.ndarray):
-        self.scores = scores
         n = len(scores)
-        self.arrays = (*(np.empty(n) for _ in range(3)), np.empty(n, dtype=np.int64))
+        self.scores, self.rivals = scores, RivalScores.allocate(n)
+        self.rows = ScoredRows(scores, sample.y, self.rivals)
         self.sample, self.parts = sample, parts(n, sample.n_parts)
-        sample.run(lambda at: find_rivals(scores[at], sample.y[at], *self.at(at)), self.parts)
-        self.margins = self.arrays[0] - self.arrays[1]  # not divided by the total step
+        sample.run(lambda at: find_rivals(*self.rows.at(at)), self.parts)
+        self.margins = self.rivals.own - self.rivals.first  # not divided by the total step
         self.scratch = ScratchArrays()
-
-    def at(self, rows: slice) -> tuple[np.ndarray, ...]:
-        return tuple(array[rows] for array in self.arrays)
 
     def move(self, votes: np.ndarray, step: float) -> None:
         """Add a step to the scores of the voted labels, and update the margins in place."""
-        y = self.sample.y
         self.sample.run(
-            lambda at: _move(
-                self.scores[at], y[at], votes[at], step, self.at(at), self.margins[at]
-            ),
-            self.parts,
+            lambda at: _move(self.rows.at(at), votes[at], step, self.margins[at]), self.parts
         )
 
     def _near_floor(self, mass: float) -> tuple[float, float]:
@@ -160,13 +193,13 @@ class MarginState:
 
 
 @kernel
-def bottom_edges(scores, y, rival_scores, rows, shares, fixed_point_scale, out):
+def bottom_edges(scored, rows, shares, fixed_point_scale, out):
     """What naming each label is worth in the listed rows; the last column is the rows' mass.
 
     The own label is worth a row's share, and each of its best rivals costs as much; in fixed point,
     where 2**60 stands for ``fixed_point_scale``.
     """
-    first = rival_scores[1]
+    scores, y, first = scored.scores, scored.y, scored.rivals.first
     n_classes = scores.shape[1]
     lift, factor = factors(fixed_point_scale)
     for j in range(len(rows)):
@@ -178,9 +211,9 @@ def bottom_edges(scores, y, rival_scores, rows, shares, fixed_point_scale, out):
 
 
 @kernel
-def _move(scores, y, votes, step, rival_scores, margins):
+def _move(scored, votes, step, margins):
     """Add a step to the scores of the voted labels, and update rivals and margins in place."""
-    own, first, second, best = rival_scores
+    scores, y, (own, first, second, best) = scored
     for i in range(len(y)):
         row, vote = np.uint64(i), np.int64(votes[i])
         before = scores[row, np.uint64(vote)]
@@ -190,7 +223,7 @@ def _move(scores, y, votes, step, rival_scores, margins):
             own[row] = value
         elif step < 0:
             if before >= second[row]:
-                first[row], second[row], best[row] = rivals(scores, i, np.int64(y[row]))
+                first[row], second[row], best[row] = best_rivals(scores, i, np.int64(y[row]))
         elif vote == best[row]:
             first[row] = value
         elif value >= first[row]:
@@ -269,7 +302,7 @@ def as_integer_weights(weights: np.ndarray | None, n: int) -> np.ndarray:
 
 
 @kernel
-def rivals(scores, i, own):
+def best_rivals(scores, i, own):
     """The best label of row i besides its own, its score, and that of the second best."""
     first, second, best = -np.inf, -np.inf, np.int64(-1)
     for c in range(scores.shape[1]):
@@ -283,16 +316,16 @@ def rivals(scores, i, own):
 
 
 @kernel
-def find_rivals(scores, y, own, first, second, best):
-    """Own score, the best two of the other labels, and which is the best, of each row."""
+def find_rivals(scores, y, rivals):
+    """Write the score of each row's label, and the best two of the other labels."""
+    own, first, second, best = rivals
     for i in range(len(y)):
-        first[i], second[i], best[i] = rivals(scores, i, np.int64(y[i]))
+        first[i], second[i], best[i] = best_rivals(scores, i, np.int64(y[i]))
         own[i] = scores[np.uint64(i), np.uint64(y[i])]
 
 
-def all_rivals(scores: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Score of each row's own label, of its best two rivals, and which label is the best rival."""
-    n = len(y)
-    rival_scores = np.empty(n), np.empty(n), np.empty(n), np.empty(n, dtype=np.int64)
-    find_rivals(scores, y, *rival_scores)
-    return rival_scores
+def scored_rows(scores: np.ndarray, y: np.ndarray) -> ScoredRows:
+    """Rows with the rivals of their labels."""
+    rows = ScoredRows(scores, y, RivalScores.allocate(len(y)))
+    find_rivals(*rows)
+    return rows

@@ -18,7 +18,12 @@ from steadyboost.boosters.dmcboost.error_line_search import (
     merging_width,
 )
 from steadyboost.boosters.dmcboost.error_splits import ErrorSplitScorer
-from steadyboost.boosters.dmcboost.margin_line_search import find_step, margin_lines
+from steadyboost.boosters.dmcboost.margin_line_search import (
+    MarginLines,
+    MarginProblem,
+    find_step,
+    lines_along,
+)
 from steadyboost.boosters.dmcboost.margin_splits import MarginSplitScorer
 from steadyboost.boosters.dmcboost.margin_state import (
     MarginState,
@@ -244,11 +249,11 @@ class DirectSearch:
         else:
             sample, margin_state = self.view(round_)
             scorer = ErrorSplitScorer(sample, margin_state, self.scale)
-            weights = scorer.tallies.total if sample is self.sample else self.sample.weights
+            weights = scorer.row_losses.total if sample is self.sample else self.sample.weights
             found = self.searched(sample, scorer, weights)
         whole, spans = self.sample.integer_weights, self.margin_state.parts
-        rows = self.scores, self.sample.y, *self.margin_state.arrays, found[2], whole
-        low, high, right = best_of_curve(rows, merging_width(self.scale), self.sample.run, spans)
+        width, run = merging_width(self.scale), self.sample.run
+        low, high, right = best_of_curve(self.margin_state.rows, found[2], whole, width, run, spans)
         at, _, step = choose_interval(right, low, high, False)
         # The outermost intervals are half-lines.
         begin = high[at - 1] if at > 0 else -np.inf
@@ -300,9 +305,8 @@ class DirectSearch:
         edges = np.empty((len(rows), sample.n_classes + 1), dtype=np.int64)  # the last: the mass
         # A power of two: integer weights stay integers, and equal splits equal.
         scale = 2.0 ** float(np.ceil(np.log2(edges.shape[1] * shares.sum())))
-        of = self.scores, sample.y, self.margin_state.arrays
-        spans = parts(len(rows), sample.n_parts)
-        sample.run(lambda at: bottom_edges(*of, rows[at], shares, scale, edges[at]), spans)
+        scored, spans = self.margin_state.rows, parts(len(rows), sample.n_parts)
+        sample.run(lambda at: bottom_edges(scored, rows[at], shares, scale, edges[at]), spans)
         own, sums = sample.binned.take(rows), FixedPointSums.of_fixed(edges, scale)
         parallel = Parallelism(sample.n_threads, sample.run)
         tree, _ = grow_tree(own, sums, growth, parallel=parallel)
@@ -310,18 +314,14 @@ class DirectSearch:
         return question, answer, self.votes_of(answer)
 
     def best_step(self, votes: np.ndarray) -> tuple[float, float]:
-        sample, direct = self.sample, self.direct
+        sample, direct, rows = self.sample, self.direct, self.margin_state.rows
 
-        def lines_of(at: slice) -> tuple[np.ndarray, ...]:
-            own = self.scores, sample.y, *self.margin_state.arrays, votes
-            scores, y, *rival_scores, named = (np.ascontiguousarray(array[at]) for array in own)
-            lines = tuple(np.empty(len(y)) for _ in range(3))
-            margin_lines(scores, y, tuple(rival_scores), named, 1.0, *lines)
-            return lines
+        def lines_of(at: slice) -> MarginLines:
+            return lines_along(rows.at(at).contiguous(), np.ascontiguousarray(votes[at]), 1.0)
 
-        problem = direct.bottom, self.scale, self.scale, direct.tol * self.unit
+        problem = MarginProblem(direct.bottom, self.scale, self.scale, direct.tol * self.unit)
         found = find_step(lines_of, sample.weights, problem, self.last_step(), sample.run)
-        return float(found[0]), float(found[1])
+        return float(found.begin), float(found.end)
 
 
 def best_round(stages: Sequence[Stage]) -> int:

@@ -192,6 +192,21 @@ def _take_slot(free, n_free, n_taken):
 
 
 @kernel
+def _add_spans(span, slot, node, left, middle, stop):
+    """Write the rows of a node's children; their numbers, that of the smaller one first.
+
+    The larger child's histogram takes its parent's slot.
+    """
+    start = span[node, 0]
+    span[left, 0], span[left, 1] = start, middle
+    span[left + 1, 0], span[left + 1, 1] = middle, stop
+    small = left if 2 * (middle - start) <= span[node, 1] - start else left + 1
+    large = 2 * left + 1 - small
+    slot[small], slot[large] = NO_SLOT, slot[node]
+    return small, large
+
+
+@kernel
 def _list_all(rows):
     for k in range(len(rows)):
         rows[k] = k
@@ -222,7 +237,8 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
     One long function: numba would compile a wrapper for the arrays of each part.
     """
     span, slot, free, pool, small_node = state.span, state.slot, state.free, state.pool, state.small
-    few, criterion, fresh = state.few, split.criterion, len(state.root) > 0
+    few, criterion, left_sums = state.few, split.criterion, state.left_sums
+    fresh = len(state.root) > 0  # the root's histogram is known
     n_nodes, n_leaves, n_open = np.int64(1), np.int64(1), np.int64(0)
     n_free, n_taken = np.int64(0), np.int64(0)  # slots of the pool
     first, small, large = np.int64(0), np.int64(0), np.int64(0)  # nodes that were added last
@@ -257,16 +273,12 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
                     hist, layout = small_node.hist[:n_cells], small_node.layout
                 elif slot[node] != ROOT:
                     hist = pool[slot[node]]
-                total, bitset, left_sums = (
-                    tree.totals[node], tree.left_bitset[node], state.left_sums[node],
-                )  # fmt: skip
+                total, bitset, left = tree.totals[node], tree.left_bitset[node], left_sums[node]
                 score, feature = find_split(
-                    hist, bins.features, layout, total, split, state.search, bitset, left_sums
+                    hist, bins.features, layout, total, split, state.search, bitset, left
                 )
                 if feature >= 0 and n_rows <= few:
-                    restore_bins(
-                        bins.layout, feature, left_sums, total, criterion, small_node, bitset
-                    )
+                    restore_bins(bins.layout, feature, left, total, criterion, small_node, bitset)
                 state.split_feature[node] = feature
                 if score > -np.inf:
                     tree.gain[node] = gain_of(score, total, split)
@@ -289,7 +301,7 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
         # need not be partitioned, only assigned.
         node = _pop_next(state.open_nodes, n_open, tree.gain, limits.best_first)
         tree.feature[node] = state.split_feature[node]
-        add_children(tree.children, tree.totals, tree.depth, node, n_nodes, state.left_sums[node])
+        add_children(tree.children, tree.totals, tree.depth, node, n_nodes, left_sums[node])
         packed, place = column_of(bins.packed, bins.sparse, tree.feature[node])
         start, stop, bitset = span[node, 0], span[node, 1], tree.left_bitset[node]
         own, n_left = rows[start:stop], np.int64(0)
@@ -301,11 +313,6 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
         else:
             begin = np.int64(0 if fresh else -1)
             n_left = partition(packed, place, bitset, own, scratch, state.goes_left, begin)
-        fresh = False
-        span[n_nodes, 0], span[n_nodes, 1] = start, start + n_left
-        span[n_nodes + 1, 0], span[n_nodes + 1, 1] = start + n_left, stop
-        # The larger child's histogram takes its parent's slot.
-        first, small = n_nodes, n_nodes if 2 * n_left <= len(own) else n_nodes + 1
-        large = 2 * first + 1 - small
-        slot[small], slot[large] = NO_SLOT, slot[node]
+        fresh, first = False, n_nodes
+        small, large = _add_spans(span, slot, node, first, start + n_left, stop)
         n_open, n_leaves, n_nodes = n_open - 1, n_leaves + 1, n_nodes + 2
