@@ -475,7 +475,7 @@ def test_another_seed_draws_other_rows(booster):
 @each_booster
 @pytest.mark.parametrize("resample", [False, True])
 def test_threads_do_not_change_the_model(booster, resample, monkeypatch):
-    monkeypatch.setattr(rows_module, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(rows_module, "CHUNK_ROWS", 50)
     monkeypatch.setattr(tree_module, "SHARDING_PAYS", 0)
     options = {**automatic(booster), "resample": resample, "early_stopping": True}
     one, two, three = (
@@ -488,7 +488,7 @@ def test_threads_do_not_change_the_model(booster, resample, monkeypatch):
 
 @each_booster
 def test_threads_do_not_change_the_model_of_many_rows(booster):
-    X, y = problem(n=rows_module.BLOCK_ROWS + 5_000, n_features=4)
+    X, y = problem(n=rows_module.CHUNK_ROWS + 5_000, n_features=4)
     one, two = (
         make(booster, n_jobs=n, n_estimators=3, estimator=Tree(max_depth=4)).fit(X, y)
         for n in (1, 2)

@@ -128,7 +128,7 @@ def test_threads_and_blocks_change_nothing(leaves, learner, monkeypatch):
     X, y = problem(k=4)
     options = {"estimator": learner, "leaves": leaves}
     whole = make(GDMCBoostClassifier, **options).fit(X, y)
-    monkeypatch.setattr(rows_module, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(rows_module, "CHUNK_ROWS", 50)
     model, other = (make(GDMCBoostClassifier, n_jobs=n, **options).fit(X, y) for n in (1, 2))
     assert_same_model(model, other, X)
     np.testing.assert_allclose(model._scores(X), whole._scores(X), rtol=1e-9, atol=1e-9)

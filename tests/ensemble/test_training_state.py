@@ -38,23 +38,23 @@ def expected_weights(rows):
 @given(st.integers(1, 2000), st.integers(2, 300))
 def test_blocks_cover_all_rows_once_and_are_small(n, size):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "BLOCK_ROWS", size)
+        patch.setattr(module, "CHUNK_ROWS", size)
         rows = make_rows(n)
-    lengths = [len(block.y) for block in rows.blocks]
-    covered = np.concatenate([np.arange(n)[block.rows] for block in rows.blocks])
+    lengths = [len(block.y) for block in rows.chunks]
+    covered = np.concatenate([np.arange(n)[block.rows] for block in rows.chunks])
     np.testing.assert_array_equal(covered, np.arange(n))
     assert 0 < min(lengths) <= max(lengths) <= min(lengths) + 1 <= size + 1
     assert len(lengths) == 1 or len(lengths) % 2 == 0
 
 
 def test_there_is_one_block_up_to_the_limit():
-    assert len(make_rows(module.BLOCK_ROWS).blocks) == 1
-    assert len(make_rows(module.BLOCK_ROWS + 1).blocks) == 2
+    assert len(make_rows(module.CHUNK_ROWS).chunks) == 1
+    assert len(make_rows(module.CHUNK_ROWS + 1).chunks) == 2
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3])
 def test_results_come_in_order_and_are_summed(n_threads, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK_ROWS", 10)
+    monkeypatch.setattr(module, "CHUNK_ROWS", 10)
     with Workers(n_threads) as workers:
         rows = make_rows(97, workers=workers)
         starts = rows.each(lambda block: block.rows.start)
@@ -64,7 +64,7 @@ def test_results_come_in_order_and_are_summed(n_threads, monkeypatch):
 
 
 def test_an_error_in_a_thread_is_raised(monkeypatch):
-    monkeypatch.setattr(module, "BLOCK_ROWS", 10)
+    monkeypatch.setattr(module, "CHUNK_ROWS", 10)
 
     def fail(block):
         raise RuntimeError(f"block at {block.rows.start}")
@@ -76,7 +76,7 @@ def test_an_error_in_a_thread_is_raised(monkeypatch):
 @pytest.mark.parametrize("size", [1000, 7])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_weights_are_exponentials_that_sum_to_one(size, weighted, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK_ROWS", size)
+    monkeypatch.setattr(module, "CHUNK_ROWS", size)
     rows = make_rows(weights=np.random.default_rng(1).exponential(size=100) if weighted else None)
     fill(rows)
     rows.weigh(minus_own)
@@ -93,7 +93,7 @@ def test_without_scores_the_weights_are_the_users():
 @pytest.mark.parametrize("scale", [1e3, 1e6, 1e12])
 @pytest.mark.parametrize("size", [1000, 7])
 def test_huge_scores_neither_overflow_nor_underflow(scale, size, monkeypatch):
-    monkeypatch.setattr(module, "BLOCK_ROWS", size)
+    monkeypatch.setattr(module, "CHUNK_ROWS", size)
     rows = make_rows()
     fill(rows, scale)
     with np.errstate(over="raise", invalid="raise"):
@@ -103,12 +103,12 @@ def test_huge_scores_neither_overflow_nor_underflow(scale, size, monkeypatch):
 
 
 def test_weights_do_not_depend_on_threads(monkeypatch):
-    monkeypatch.setattr(module, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(module, "CHUNK_ROWS", 7)
 
     def weigh_with(n_threads):
         with Workers(n_threads) as workers:
             rows = make_rows(workers=workers)
-            for block in rows.blocks:
+            for block in rows.chunks:
                 block.scores[:] = np.random.default_rng(block.rows.start).normal(
                     size=block.scores.shape
                 )

@@ -20,7 +20,7 @@ from steadyboost.trees.jit import kernel
 def _log_weights(scores, has, base, start, tops, out):
     """-psi of the rows that have a label, psi of the others, less the largest of the label.
 
-    The arrays have a row per label; those of all blocks have this one from ``start`` on.
+    The arrays have a row per label; those of all chunks have this one from ``start`` on.
     """
     for label in range(len(tops)):
         top = -np.inf
@@ -115,24 +115,24 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
 
         They sum to one over all pairs.
         """
-        k, n_blocks = self.n_classes_, len(rows.blocks)
+        k, n_chunks = self.n_classes_, len(rows.chunks)
         out, has = np.empty((k, len(rows))), indicator(rows.y, k)
-        tops, sums = np.empty((n_blocks, k)), np.empty((n_blocks, k))
+        tops, sums = np.empty((n_chunks, k)), np.empty((n_chunks, k))
         stretches = parts(k, min(k, rows.workers.n_threads))
-        pieces = [(block, at) for block in rows.blocks for at in stretches]
+        pieces = [(chunk, at) for chunk in rows.chunks for at in stretches]
 
         def raise_labels(piece: tuple[RowChunk, slice]) -> None:
-            block, at = piece
-            base = np.zeros(len(block)) if block.base is None else block.base
-            own, start, number = out[at, block.rows], block.rows.start, block.number
-            _log_weights(block.scores.T[at], has[at], base, start, tops[number, at], out[at])
+            chunk, at = piece
+            base = np.zeros(len(chunk)) if chunk.base is None else chunk.base
+            own, start, number = out[at, chunk.rows], chunk.rows.start, chunk.number
+            _log_weights(chunk.scores.T[at], has[at], base, start, tops[number, at], out[at])
             np.exp(own, out=own)
             own.sum(axis=1, out=sums[number, at])
 
         def give_signs(piece: tuple[RowChunk, slice]) -> None:
-            block, at = piece
-            factors = np.exp(tops[block.number, at] - top) / total
-            _give_signs(has[at], factors, block.rows.start, block.rows.stop, out[at])
+            chunk, at = piece
+            factors = np.exp(tops[chunk.number, at] - top) / total
+            _give_signs(has[at], factors, chunk.rows.start, chunk.rows.stop, out[at])
 
         rows.workers.run(raise_labels, pieces)
         # Exponents are shifted by the largest of each label and chunk, then brought to one scale.

@@ -88,7 +88,7 @@ class BaggingClassifier(VotingClassifier):
         """Count the out-of-bag votes; a round's bootstrap can be drawn again from its seed."""
         if not self.oob_score:
             return
-        rows.weigh(self.weigh_block)
+        rows.weigh(self.weigh_chunk)
         votes, seeds = np.zeros((len(rows), self.n_classes_)), Seeds(self._seed)
         for t, stage in enumerate(stages):
             out = np.flatnonzero(seeds.round(t).draw_counts(rows, rows.weights) == 0)

@@ -120,7 +120,7 @@ default="balanced"
         return np.zeros(len(y))
 
     def question(self, rows: TrainingState, round_: Round) -> Question:
-        rows.weigh(self.weigh_block)
+        rows.weigh(self.weigh_chunk)
         colors = self.code_[:, round_.t]
         code = np.array([colors == 0, colors == 1], dtype=float)
         return Question(colors[rows.y].astype(np.int32), rows.weights, 2, code)

@@ -144,12 +144,12 @@ class GDMCBoostClassifier(BoostingClassifier):
         assert question.edges is not None
         edges = question.edges
 
-        def of_block(block: RowChunk) -> np.ndarray:
+        def of_chunk(chunk: RowChunk) -> np.ndarray:
             out = np.zeros(2)
-            _named(edges[block.rows], votes[block.rows], block.y, out)
+            _named(edges[chunk.rows], votes[chunk.rows], chunk.y, out)
             return out
 
-        right, wrong = rows.total(of_block)
+        right, wrong = rows.total(of_chunk)
         if right - wrong <= ROUNDING:
             return None
         return LARGEST_STEP if wrong <= CLIP * right else float(np.log(right / wrong)) / 2
@@ -162,16 +162,16 @@ class GDMCBoostClassifier(BoostingClassifier):
         assert question.edges is not None
         edges = question.edges
 
-        def of_block(block: RowChunk, step: float) -> np.ndarray:
-            out, at, own = np.zeros(2), block.rows, votes[block.rows]
+        def of_chunk(chunk: RowChunk, step: float) -> np.ndarray:
+            out, at, own = np.zeros(2), chunk.rows, votes[chunk.rows]
             code = question.code
             if votes.ndim == 2:  # each row has a vector of its own
                 code, own = np.ascontiguousarray(own), np.arange(len(own), dtype=np.int32)
-            _slopes(step, edges[at], block.y, code, own, out)
+            _slopes(step, edges[at], chunk.y, code, own, out)
             return out
 
         def derivatives(step: float) -> np.ndarray:
-            return rows.total(lambda block: of_block(block, step))
+            return rows.total(lambda chunk: of_chunk(chunk, step))
 
         if derivatives(0.0)[0] >= -ROUNDING:
             return None

@@ -89,17 +89,17 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
         super().__init__(estimator, strategy=strategy, **shared)
         self.C = C
 
-    def weigh_block(self, block: RowChunk) -> np.ndarray:
+    def weigh_chunk(self, chunk: RowChunk) -> np.ndarray:
         """exp(-y H - C zeta), where zeta is the square of s, the weight spent on a row so far."""
-        logs = against(block.scores, block.y)
-        return logs if block.memory is None else logs - self.C * block.memory**2
+        logs = against(chunk.scores, chunk.y)
+        return logs if chunk.memory is None else logs - self.C * chunk.memory**2
 
     def remember(self, rows: TrainingState, stage: Stage) -> None:
         """s gains the step times N W."""
         spent = stage.step * weight_of_one(rows)
-        for block in rows.blocks:
-            own = spent[block.rows]
-            block.memory = own if block.memory is None else block.memory + own
+        for chunk in rows.chunks:
+            own = spent[chunk.rows]
+            chunk.memory = own if chunk.memory is None else chunk.memory + own
 
     def step_on(
         self, rows: TrainingState, question: Question, votes: np.ndarray, error: float
@@ -116,9 +116,9 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
     ) -> tuple[np.ndarray, ...]:
         """Of each row: ln(weight exp(-y H)), u = y h, s, and v = N W."""
         base, past = np.empty(len(rows)), np.zeros(len(rows))
-        for block in rows.blocks:
-            base[block.rows] = against(block.scores, block.y)
-            past[block.rows] = 0.0 if block.memory is None else block.memory
+        for chunk in rows.chunks:
+            base[chunk.rows] = against(chunk.scores, chunk.y)
+            past[chunk.rows] = 0.0 if chunk.memory is None else chunk.memory
         if rows.sample_weight is not None:
             base += np.log(rows.sample_weight)
         agree = np.where(votes == question.targets, 1.0, -1.0)
@@ -127,11 +127,11 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
     def first_root(self, rows: TrainingState, terms: tuple[np.ndarray, ...]) -> float:
         """Of the cost's slope: first to a stretch of the steps, then to rounding."""
 
-        def in_block(block: RowChunk, step: float) -> tuple[float, float]:
-            return _slope(step, tuple(term[block.rows] for term in terms), self.C)
+        def in_chunk(chunk: RowChunk, step: float) -> tuple[float, float]:
+            return _slope(step, tuple(term[chunk.rows] for term in terms), self.C)
 
         def slope(step: float) -> float:
-            return rows.allreduce(rows.each(lambda block: in_block(block, step)), scale_of)[1]
+            return rows.allreduce(rows.each(lambda chunk: in_chunk(chunk, step)), scale_of)[1]
 
         before = 0.0
         if slope(before) >= 0:

@@ -173,7 +173,7 @@ def fetch(
     assert worker.run is not None
     rows = getattr(worker.run, name)
     values = function(worker.run, rows)
-    return [(block.order, values[block.rows]) for block in rows.blocks] if len(rows) else []
+    return [(block.order, values[block.rows]) for block in rows.chunks] if len(rows) else []
 
 
 def digests(worker: WorkerActor, name: str) -> list[tuple[int, str]]:

@@ -159,9 +159,9 @@ class Hooks:
         The state is that of these stages; None if it was never made, or is of other stages.
         """
 
-    def weigh_block(self, block: RowChunk) -> np.ndarray:
+    def weigh_chunk(self, chunk: RowChunk) -> np.ndarray:
         """Logarithms of the weights of a chunk of rows."""
-        return self.log_weights(block.scores, block.y)
+        return self.log_weights(chunk.scores, chunk.y)
 
     def question(self, rows: TrainingState, round_: Round) -> Question:
         """What the weak learner is asked; by default to name the class of weighted rows."""

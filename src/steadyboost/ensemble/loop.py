@@ -78,13 +78,13 @@ def error_of(rows: TrainingState, question: Question, votes: np.ndarray) -> floa
     """Weighted error of the votes, or the pseudoloss where sets of labels were asked for."""
     edges = question.edges
     if edges is not None and question.form == "set":
-        total = rows.total(lambda block: worth(edges[block.rows], votes[block.rows], question.code))
+        total = rows.total(lambda chunk: worth(edges[chunk.rows], votes[chunk.rows], question.code))
         return (1 - float(total)) / 2
     weights, labels, targets = question.weights, question.labels(votes), question.targets
     return float(
         rows.total(
-            lambda block: weighted_error(
-                weights[block.rows], labels[block.rows], targets[block.rows]
+            lambda chunk: weighted_error(
+                weights[chunk.rows], labels[chunk.rows], targets[chunk.rows]
             )
         )
     )
@@ -302,18 +302,18 @@ class Boosting:
         """Class probabilities of rows from their current scores."""
         rows.flush()
         proba = self.booster.class_probabilities
-        return np.concatenate(rows.each(lambda block: proba(block.scores)))
+        return np.concatenate(rows.each(lambda chunk: proba(chunk.scores)))
 
     def error_on(self, rows: TrainingState) -> float:
         """Weighted error of the current ensemble on rows; with costs, the share of the stakes."""
         rows.flush()
 
-        def in_block(block: RowChunk) -> np.ndarray:
-            losses = self.booster.losses(block.scores, block.y)
-            weights = None if rows.sample_weight is None else rows.sample_weight[block.rows]
+        def in_chunk(chunk: RowChunk) -> np.ndarray:
+            losses = self.booster.losses(chunk.scores, chunk.y)
+            weights = None if rows.sample_weight is None else rows.sample_weight[chunk.rows]
             if weights is None:
                 return np.array([losses.sum(), len(losses)], dtype=float)
             return np.array([(weights * losses).sum(), weights.sum()])
 
-        lost, total = rows.total(in_block)
+        lost, total = rows.total(in_chunk)
         return float(lost / total)

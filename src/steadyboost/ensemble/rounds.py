@@ -97,20 +97,20 @@ def draw_counts(rows: TrainingState, weights: np.ndarray, rng: np.random.Generat
     counts = np.zeros(len(weights), dtype=np.int64)
     shares = weights / rows.sum(weights)
 
-    def draw(block: RowChunk, left: Left) -> Left:
+    def draw(chunk: RowChunk, left: Left) -> Left:
         rng.bit_generator.state = left.state
-        own = shares[block.rows]
+        own = shares[chunk.rows]
         # Rounding may leave a share below what is still to come, or zero.
         parts = own / max(left.share, own.sum(), np.finfo(float).tiny)
-        if left.rows > len(block):
+        if left.rows > len(chunk):
             parts = np.append(parts, max(0.0, 1.0 - parts.sum()))
-        drawn = rng.multinomial(left.draws, parts)[: len(block)]
-        counts[block.rows] = drawn
+        drawn = rng.multinomial(left.draws, parts)[: len(chunk)]
+        counts[chunk.rows] = drawn
         return Left(
             rng.bit_generator.state,
             left.draws - int(drawn.sum()),
             left.share - float(own.sum()),
-            left.rows - len(block),
+            left.rows - len(chunk),
         )
 
     rows.in_turn(draw, Left(rng.bit_generator.state, rows.n_all, 1.0, rows.n_all))

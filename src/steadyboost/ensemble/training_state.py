@@ -24,7 +24,7 @@ from steadyboost.trees.growth.sharded import add_up
 if TYPE_CHECKING:
     from steadyboost.ensemble.stages import Stage
 
-BLOCK_ROWS = 65_536  # a bound that the number of threads has no part in: sums are by chunk
+CHUNK_ROWS = 65_536  # a bound that the number of threads has no part in: sums are by chunk
 
 Order = tuple[int, int]  # index of a partition, and of a chunk within it
 
@@ -46,32 +46,32 @@ class RowChunk:
         return len(self.y)
 
 
-def stretches(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
+def chunk_bounds(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
     """Bounds of the chunks of ``n`` rows, partition by partition."""
     pieces = None if data is None else data.pieces
     for number, start, stop in (pieces or Pieces.one(n)).spans:
         n_rows = stop - start
         # An even number of chunks, which two or four threads share without one waiting.
-        n_blocks = min(n_rows, 1) if n_rows <= BLOCK_ROWS else 2 * -(-n_rows // (2 * BLOCK_ROWS))
-        bounds = np.linspace(start, stop, n_blocks + 1).astype(int)
+        n_chunks = min(n_rows, 1) if n_rows <= CHUNK_ROWS else 2 * -(-n_rows // (2 * CHUNK_ROWS))
+        bounds = np.linspace(start, stop, n_chunks + 1).astype(int)
         for k, (a, b) in enumerate(pairwise(bounds.tolist())):
             yield (number, k), slice(a, b)
 
 
-def scale_of(raised: Sequence[tuple[float, float]] | np.ndarray) -> tuple[float, float]:
+def scale_of(sums: Sequence[tuple[float, float]] | np.ndarray) -> tuple[float, float]:
     """The largest exponent ``top`` of all chunks, and the sum of ``exp(exponent - top)``.
 
     Each chunk contributes its own largest exponent and its own sum of shifted exponentials.
     """
-    if len(raised) == 1:
-        return raised[0]
-    tops, sums = np.transpose(raised)
-    return float(tops.max()), float(np.exp(tops - tops.max()) @ sums)
+    if len(sums) == 1:
+        return sums[0]
+    tops, own = np.transpose(sums)
+    return float(tops.max()), float(np.exp(tops - tops.max()) @ own)
 
 
-def range_of(raised: list[tuple[float, float, float]]) -> tuple[float, float, float]:
+def range_of(sums: list[tuple[float, float, float]]) -> tuple[float, float, float]:
     """As ``scale_of``, and the smallest exponent of all chunks."""
-    return *scale_of([block[:2] for block in raised]), min(block[2] for block in raised)
+    return *scale_of([own[:2] for own in sums]), min(own[2] for own in sums)
 
 
 class TrainingState:
@@ -94,7 +94,7 @@ class TrainingState:
         """
         y = y.astype(np.int32, copy=False)  # as trees want it
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
-        spans = list(stretches(data, len(y)))
+        spans = list(chunk_bounds(data, len(y)))
         if weights is not None and self._are_ones(weights, spans):
             weights = None  # as if there were none: a booster may draw in another way by weights
         self.n_outputs = n_classes if n_outputs is None else n_outputs
@@ -106,7 +106,7 @@ class TrainingState:
         self.weights = np.empty(len(y))
         with np.errstate(divide="ignore"):  # a row of which nothing is at stake weighs nothing
             base = None if weights is None else np.log(weights)
-        self.blocks = [
+        self.chunks = [
             RowChunk(
                 number,
                 order,
@@ -120,7 +120,7 @@ class TrainingState:
             )
             for number, (order, at) in enumerate(spans)
         ]
-        self.order = [block.order for block in self.blocks]
+        self.order = [chunk.order for chunk in self.chunks]
         self._count()
 
     def _are_ones(self, weights: np.ndarray, spans: Sequence[tuple[Order, slice]]) -> bool:
@@ -130,7 +130,7 @@ class TrainingState:
 
     def _count(self) -> None:
         """Count the rows and sum their weights, over all machines."""
-        sizes = [len(block) for block in self.blocks]
+        sizes = [len(chunk) for chunk in self.chunks]
         self.starts, self.n_all = sums_before(self.workers, sizes, self.order)
         self.total_weight = float(self.n_all)
         if self.sample_weight is not None:
@@ -142,7 +142,7 @@ class TrainingState:
 
     def each(self, function: Callable[[RowChunk], Any]) -> list[Any]:
         """Apply a function to each chunk on the thread pool; results in order."""
-        return self.workers.run(function, self.blocks)
+        return self.workers.run(function, self.chunks)
 
     def allreduce(self, results: Sequence[Any], reduce: Callable[[list[Any]], Any]) -> Any:
         """Reduce the results of the chunks of all machines."""
@@ -154,7 +154,7 @@ class TrainingState:
 
     def sum(self, values: np.ndarray) -> float:
         """Sum of a number per row."""
-        return float(self.allreduce([values[block.rows].sum() for block in self.blocks], add_up))
+        return float(self.allreduce([values[chunk.rows].sum() for chunk in self.chunks], add_up))
 
     def take(self, rows: np.ndarray, workers: Workers) -> "TrainingState":
         """A subset of the rows with scores of zero, binned with the same thresholds."""
@@ -165,11 +165,11 @@ class TrainingState:
 
     def split_off(self, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray, bool]:
         """Rows for training and for validation, and whether any machine has one of the latter."""
-        labels = [block.y for block in self.blocks]
+        labels = [chunk.y for chunk in self.chunks]
         held = self.allreduce(labels, partial(held_out, fraction=fraction, seed=seed))
         own = np.zeros(len(self), dtype=bool)
-        for block, start in zip(self.blocks, self.starts, strict=True):
-            own[block.rows] = held[start : start + len(block)]
+        for chunk, start in zip(self.chunks, self.starts, strict=True):
+            own[chunk.rows] = held[start : start + len(chunk)]
         return np.flatnonzero(~own), np.flatnonzero(own), bool(held.any())
 
     def in_turn(self, function: Callable[[RowChunk, Any], Any], state: Any) -> None:
@@ -177,14 +177,14 @@ class TrainingState:
 
         Each call receives the state that the previous call returned.
         """
-        own = {block.order: block for block in self.blocks}
+        own = {chunk.order: chunk for chunk in self.chunks}
         for order in self.allreduce(self.order, list):
             mine = [function(own[order], state)] if order in own else []
             state = self.workers.allreduce(mine, first_of)
 
     def subproblem(self, p: int, y: np.ndarray) -> "TrainingState":
         """A binary subproblem on the same rows, which updates the p-th column of the scores."""
-        scores = [block.scores[:, p : p + 1] for block in self.blocks]
+        scores = [chunk.scores[:, p : p + 1] for chunk in self.chunks]
         alone = self.workers.alone()  # subproblems run in parallel, each on one thread
         return TrainingState(self.data, y, 2, self.sample_weight, alone, scores=scores)
 
@@ -200,9 +200,9 @@ class TrainingState:
         """Normalise the weights and return the exact logarithm of the smallest."""
         total = self.sum(self.weights)
 
-        def normalise(block: RowChunk) -> float:
-            self.weights[block.rows] /= total
-            return float(self.weights[block.rows].min())
+        def normalise(chunk: RowChunk) -> float:
+            self.weights[chunk.rows] /= total
+            return float(self.weights[chunk.rows].min())
 
         return float(np.log(self.allreduce(self.each(normalise), min)))
 
@@ -222,7 +222,7 @@ class TrainingState:
     @property
     def scores(self) -> np.ndarray:
         self.flush()
-        return np.concatenate([block.scores for block in self.blocks])
+        return np.concatenate([chunk.scores for chunk in self.chunks])
 
     def weigh(self, log_weights: Callable[[RowChunk], np.ndarray]) -> float:
         """Set the weights to exp(log_weights(chunk)) * sample_weight, normalised to sum to one.
@@ -233,20 +233,20 @@ class TrainingState:
         after thousands of rounds.
         """
 
-        def exponentiate(block: RowChunk) -> tuple[float, float, float]:
-            logs = log_weights(block)
-            if block.base is not None:
-                logs = logs + block.base
+        def exponentiate(chunk: RowChunk) -> tuple[float, float, float]:
+            logs = log_weights(chunk)
+            if chunk.base is not None:
+                logs = logs + chunk.base
             top = float(logs.max())
-            raised = self.weights[block.rows]
-            np.exp(np.subtract(logs, top, out=raised), out=raised)
-            return top, float(raised.sum()), float(logs.min())
+            weights = self.weights[chunk.rows]
+            np.exp(np.subtract(logs, top, out=weights), out=weights)
+            return top, float(weights.sum()), float(logs.min())
 
-        raised = self.each(exponentiate)
-        top, total, bottom = self.allreduce(raised, range_of)
+        sums = self.each(exponentiate)
+        top, total, bottom = self.allreduce(sums, range_of)
 
-        def normalise(block: RowChunk) -> None:
-            self.weights[block.rows] *= np.exp(raised[block.number][0] - top) / total
+        def normalise(chunk: RowChunk) -> None:
+            self.weights[chunk.rows] *= np.exp(sums[chunk.number][0] - top) / total
 
         self.each(normalise)
         return float(bottom - top - np.log(total))

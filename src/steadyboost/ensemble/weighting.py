@@ -43,7 +43,7 @@ class Weighting:
         """Set the weights of the next round."""
         self.flush(state)
         assert self.booster is not None
-        state.weigh(self.booster.weigh_block)
+        state.weigh(self.booster.weigh_chunk)
 
     def add(self, state: "TrainingState", stage: "Stage", votes: np.ndarray | None) -> None:
         """Add a stage; without votes it is pending until the scores are needed."""
@@ -81,7 +81,7 @@ class PairWeighting(Weighting):
     """Weights of (row, label) pairs, from exponentials of the scores that are kept up to date."""
 
     def start(self, state: "TrainingState") -> None:
-        for chunk in state.blocks:
+        for chunk in state.chunks:
             chunk.exp_scores = ExpScoreCache(chunk.scores, chunk.y)
 
     def add_to_chunk(self, chunk: "RowChunk", stage: "Stage", votes: np.ndarray) -> None:
@@ -128,7 +128,7 @@ class MultiplicativeWeighting(Weighting):
         if not self.update_in_place(state):
             self.flush(state)
             assert self.booster is not None
-            self.lowest = state.weigh(self.booster.weigh_block)
+            self.lowest = state.weigh(self.booster.weigh_chunk)
             self.fixed_point_scale = MIDDLE
         self.last_votes = None  # frees the memory: callbacks that needed scores have run
 

@@ -92,7 +92,7 @@ def test_a_problem_that_is_perfect_ends_alone(kind):
 @each_booster
 @pytest.mark.parametrize("resample", [False, True])
 def test_a_warm_start_after_problems_have_ended_is_one_long_fit(kind, resample, monkeypatch):
-    monkeypatch.setattr(rows_module, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(rows_module, "CHUNK_ROWS", 50)
     X, y = unequal()
     weights = np.random.default_rng(0).uniform(0.5, 2, size=len(y))
     options = {"estimator": Stump(), "resample": resample}
@@ -126,7 +126,7 @@ def test_resumed_is_uninterrupted(kind, strategy, tmp_path):
 @each_strategy
 @pytest.mark.parametrize("resample", [False, True])
 def test_threads_do_not_change_the_model(kind, strategy, resample, monkeypatch):
-    monkeypatch.setattr(rows_module, "BLOCK_ROWS", 50)
+    monkeypatch.setattr(rows_module, "CHUNK_ROWS", 50)
     X, y = problem(k=4)
     params = {"strategy": strategy, "resample": resample, "early_stopping": True}
     one, two, three = (booster(kind, n_jobs=n, **params).fit(X, y) for n in (1, 2, 3))

@@ -121,13 +121,13 @@ def test_scores_are_as_they_were(smoothing):
 @each_lambda
 def test_blocks_and_threads_do_not_matter(smoothing, monkeypatch):
     whole = scored_rows(n=1000)
-    monkeypatch.setattr(rows_module, "BLOCK_ROWS", 90)
+    monkeypatch.setattr(rows_module, "CHUNK_ROWS", 90)
     colors = np.array([0, 1, 1, 0, 1], dtype=np.int8)
     found = []
     for n_threads in (1, 2):
         with Workers(n_threads) as workers:
             rows = scored_rows(n=1000, workers=workers)
-            assert len(rows.blocks) > 10
+            assert len(rows.chunks) > 10
             pairs = PairDistribution(rows, damping_of(smoothing))
             found.append((pairs.affinity(), pairs.edges(), pairs.ask(colors), rows.weights))
     for one, other in zip(*found, strict=True):
@@ -145,7 +145,7 @@ def test_raised_scores_that_follow_votes_are_those_raised_anew(seed, k, n_rounds
     rng = np.random.default_rng(seed)
     rows = scored_rows(n=20, k=k, seed=seed)
     rows.start(PairWeighting())
-    block = rows.blocks[0]
+    block = rows.chunks[0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(weighting_module, "LIFE", life)
         for _ in range(n_rounds):
@@ -182,7 +182,7 @@ def test_weights_are_right_however_large_the_scores(seed, k, smoothing, scale):
 def test_rows_that_are_far_on_either_side_weigh_alike():
     rows = scored_rows(n=2, k=2, seed=1)
     rows.y[:] = 0
-    rows.blocks[0].scores[:] = [[0.0, 400.0], [0.0, -400.0]]
+    rows.chunks[0].scores[:] = [[0.0, 400.0], [0.0, -400.0]]
     colors = np.array([0, 1], dtype=np.int8)
     assert PairDistribution(rows, damping_of(1.0), colors).ask(colors) == pytest.approx(1)
     np.testing.assert_allclose(rows.weights, [0.5, 0.5])

@@ -148,7 +148,7 @@ def test_little_room_and_many_blocks_change_nothing(monkeypatch):
     whole = make(MartiBoostClassifier, n_estimators=12).fit(X, y)
     monkeypatch.setattr("steadyboost.boosters.martiboost.program.WORK", 500)
     assert_same_model(whole, make(MartiBoostClassifier, n_estimators=12).fit(X, y), X)
-    monkeypatch.setattr("steadyboost.ensemble.training_state.BLOCK_ROWS", 50)
+    monkeypatch.setattr("steadyboost.ensemble.training_state.CHUNK_ROWS", 50)
     blocks = make(MartiBoostClassifier, n_estimators=12).fit(X, y)
     np.testing.assert_allclose(blocks.predict_proba(X), whole.predict_proba(X), rtol=1e-8)
 

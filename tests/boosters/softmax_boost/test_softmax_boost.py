@@ -51,7 +51,7 @@ def risk_of(scores, table):
     """A risk with scores of any kind."""
     n, k = scores.shape
     rows = TrainingState(Data(np.zeros((n, 1))), np.zeros(n, dtype=np.int32), k, None, Workers(1))
-    rows.blocks[0].scores[:] = scores
+    rows.chunks[0].scores[:] = scores
     return SoftRisk(rows, rows.sample_weight, table, np.arange(n, dtype=np.int32))
 
 

@@ -105,7 +105,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
         return [rows.subproblem(p, bits[rows.y]) for p, bits in enumerate(columns)]
 
     def question(self, rows: TrainingState, round_: Round) -> Question:
-        rows.weigh(self.weigh_block)
+        rows.weigh(self.weigh_chunk)
         return Question(rows.y, rows.weights, 2, SIGNS)
 
     def add(self, scores: np.ndarray, stage: Stage, votes: np.ndarray) -> None:

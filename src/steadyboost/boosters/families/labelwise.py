@@ -90,12 +90,12 @@ def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
 def _total(rows: TrainingState, function: Any, *arrays: np.ndarray) -> np.ndarray:
     """Sum over the chunks of the per-label results of a kernel."""
 
-    def in_block(block: RowChunk) -> np.ndarray:
+    def in_chunk(chunk: RowChunk) -> np.ndarray:
         out = np.empty(len(arrays[0]))
-        function(*arrays, block.rows.start, block.rows.stop, out)
+        function(*arrays, chunk.rows.start, chunk.rows.stop, out)
         return out
 
-    return rows.allreduce([in_block(block) for block in rows.blocks], add_up)
+    return rows.allreduce([in_chunk(chunk) for chunk in rows.chunks], add_up)
 
 
 class LabelResult(NamedTuple):

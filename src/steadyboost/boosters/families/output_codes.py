@@ -55,23 +55,23 @@ def log_sum_exp(scores: np.ndarray) -> np.ndarray:
     return top + np.log(np.exp(scores - top[:, None]).sum(axis=1))
 
 
-class BlockPairs:
-    """A block's pairs: weight(i, l) = factor[i] * exp_scores.values[i, l]."""
+class ChunkPairs:
+    """A chunk's pairs: weight(i, l) = factor[i] * exp_scores.values[i, l]."""
 
-    def __init__(self, block: RowChunk, colors: np.ndarray, damping: Damping | None):
-        self.block = block
-        self.exp_scores = block.exp_scores or ExpScoreCache(block.scores, block.y)
+    def __init__(self, chunk: RowChunk, colors: np.ndarray, damping: Damping | None):
+        self.chunk = chunk
+        self.exp_scores = chunk.exp_scores or ExpScoreCache(chunk.scores, chunk.y)
         self.total, self.other = self.exp_scores.sum_colors(colors)
         self.log_factor = self.exp_scores.shift - self.exp_scores.own
         if damping is not None:
             self.log_factor += damping(self.log_factor + np.log(self.total))
-        if block.base is not None:
-            self.log_factor += block.base
+        if chunk.base is not None:
+            self.log_factor += chunk.base
         self.factor = np.exp(self.log_factor - self.log_factor.max())
 
     def log_other(self, colors: np.ndarray) -> np.ndarray:
         """ln of each row's weight of the other colour, up to a constant of all rows."""
-        scores, y = self.block.scores, self.block.y
+        scores, y = self.chunk.scores, self.chunk.y
         sides = np.array([log_sum_exp(scores[:, colors == color]) for color in (1, 0)])
         return self.log_factor - self.exp_scores.shift + sides[colors[y], np.arange(len(y))]
 
@@ -89,7 +89,7 @@ class PairDistribution:
     ):
         self.rows, self.colors = rows, colors
         first = np.zeros(rows.n_classes, dtype=np.int8) if colors is None else colors
-        self.parts = rows.each(lambda block: BlockPairs(block, first, damping))
+        self.parts = rows.each(lambda chunk: ChunkPairs(chunk, first, damping))
         sums = [float((part.factor * part.total).sum()) for part in self.parts]
         tops = [float(part.log_factor.max()) for part in self.parts]
         top, total = rows.allreduce(list(zip(tops, sums, strict=True)), scale_of)
@@ -99,19 +99,19 @@ class PairDistribution:
         self.log_total = float(top + np.log(total))
 
     def _total(self, values: list) -> Any:
-        """Sum over the blocks of all machines."""
+        """Sum over the chunks of all machines."""
         return self.rows.allreduce(values, add_up)
 
-    def _each(self, function: Callable[[BlockPairs], np.ndarray | float | None]) -> list:
+    def _each(self, function: Callable[[ChunkPairs], np.ndarray | float | None]) -> list:
         return self.rows.workers.run(function, self.parts)
 
     def affinity(self) -> np.ndarray:
         """w(l, l') = sum of D(i, l) over the rows with label l' (003, section 2.3)."""
         k = self.rows.n_classes
 
-        def of_part(part: BlockPairs) -> np.ndarray:
+        def of_part(part: ChunkPairs) -> np.ndarray:
             out = np.zeros((k, k))
-            _sum_by_label(part.exp_scores.values, part.factor, part.block.y, out)
+            _sum_by_label(part.exp_scores.values, part.factor, part.chunk.y, out)
             return out
 
         return self._total(self._each(of_part))
@@ -123,8 +123,8 @@ class PairDistribution:
         """
         weights = self.rows.weights
 
-        def of_part(part: BlockPairs) -> float:
-            own = weights[part.block.rows]
+        def of_part(part: ChunkPairs) -> float:
+            own = weights[part.chunk.rows]
             if colors is not self.colors:
                 part.total, part.other = part.exp_scores.sum_colors(colors)
             np.multiply(part.factor, part.other, out=own)
@@ -142,7 +142,7 @@ class PairDistribution:
         logs = [part.log_other(colors) for part in self.parts]
         top = rows.allreduce([float(own.max()) for own in logs], max)
         for part, own in zip(self.parts, logs, strict=True):
-            weights[part.block.rows] = np.exp(own - top)
+            weights[part.chunk.rows] = np.exp(own - top)
         total = rows.sum(weights)
         weights /= total
         return float(np.exp(top + np.log(total) - self.log_total))
@@ -154,9 +154,9 @@ class PairDistribution:
         """
         out = np.empty((len(self.rows), self.rows.n_classes + 1))
 
-        def of_part(part: BlockPairs) -> None:
-            own = out[part.block.rows]
-            _write_edges(part.exp_scores.values, part.factor, part.total, part.block.y, own)
+        def of_part(part: ChunkPairs) -> None:
+            own = out[part.chunk.rows]
+            _write_edges(part.exp_scores.values, part.factor, part.total, part.chunk.y, own)
 
         self._each(of_part)
         return out

@@ -120,7 +120,7 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
 
     def _masses(self, rows: TrainingState, p: int) -> list[np.ndarray]:
         """The mass of problem p, chunk by chunk."""
-        return [self._mass(block.scores, p) for block in rows.blocks]
+        return [self._mass(chunk.scores, p) for chunk in rows.chunks]
 
     def _mass(self, scores: np.ndarray, p: int) -> np.ndarray:
         """The columns with the mass of problem p."""

@@ -54,15 +54,15 @@ class Program(TrainingState):
     ):
         """``is_new`` says that there are no layers yet: all mass is put at the root."""
         super().__init__(rows.data, y, 2, rows.sample_weight, workers, scores=mass)
-        logs = [0.0 if block.base is None else block.base.max() for block in self.blocks]
+        logs = [0.0 if chunk.base is None else chunk.base.max() for chunk in self.chunks]
         top = self.allreduce(logs, max)
 
-        def begin(block: RowChunk) -> np.ndarray:
-            own = self.weights[block.rows]
-            own[:] = 1.0 if block.base is None else np.exp(block.base - top)
+        def begin(chunk: RowChunk) -> np.ndarray:
+            own = self.weights[chunk.rows]
+            own[:] = 1.0 if chunk.base is None else np.exp(chunk.base - top)
             if is_new:
-                block.scores[:, 0] = 1
-            return np.bincount(block.y, weights=own, minlength=2)
+                chunk.scores[:, 0] = 1
+            return np.bincount(chunk.y, weights=own, minlength=2)
 
         self.weights /= self.total(begin)[y]
         self._shares = np.empty((0, 2))
@@ -70,13 +70,13 @@ class Program(TrainingState):
     def class_shares(self, n_nodes: int) -> np.ndarray:
         """Share of each class at each node of the layer that has so many, (nodes, 2)."""
 
-        def in_block(block: RowChunk) -> np.ndarray:
+        def in_chunk(chunk: RowChunk) -> np.ndarray:
             out = np.zeros((n_nodes, 2))
-            add_class_shares(block.scores.T, block.y, self.weights[block.rows], out)
+            add_class_shares(chunk.scores.T, chunk.y, self.weights[chunk.rows], out)
             return out
 
         if len(self._shares) != n_nodes:  # needed at the end of a round, and again in the next
-            self._shares = self.total(in_block)
+            self._shares = self.total(in_chunk)
         return self._shares
 
     def is_settled(self, n_nodes: int) -> bool:
@@ -119,22 +119,22 @@ class Program(TrainingState):
         """Weights of the rows at each of the nodes, (nodes, n)."""
         weights = np.empty((len(nodes), len(self)))
 
-        def in_block(block: RowChunk) -> None:
-            mass, shares, start = block.scores.T, self.weights[block.rows], block.rows.start
-            weigh_nodes(mass, block.y, shares, nodes, class_shares, start, weights, average)
+        def in_chunk(chunk: RowChunk) -> None:
+            mass, shares, start = chunk.scores.T, self.weights[chunk.rows], chunk.rows.start
+            weigh_nodes(mass, chunk.y, shares, nodes, class_shares, start, weights, average)
 
-        self.each(in_block)
+        self.each(in_chunk)
         return weights
 
     def _mistakes(self, weights: np.ndarray, votes: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         """Weight of each class with a wrong vote at these nodes; zero at others."""
 
-        def in_block(block: RowChunk) -> np.ndarray:
+        def in_chunk(chunk: RowChunk) -> np.ndarray:
             out = np.zeros((len(votes), 2))
-            add_mistakes(weights, votes, nodes, block.y, block.rows.start, out)
+            add_mistakes(weights, votes, nodes, chunk.y, chunk.rows.start, out)
             return out
 
-        return self.total(in_block)
+        return self.total(in_chunk)
 
     def _ask(
         self, learner: Learner, resample: bool, weights: np.ndarray, rounds: Iterator[Round]

@@ -308,7 +308,7 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         """<gradient, h> / |h|^2, on all pairs (Theorem 1); a label alone has yes and no."""
         gradient = _side_by_side([risk.gradient() for risk in self.risks(rows)])
         along = gradient * (answered * (2.0 * votes - 1))
-        edges = rows.total(lambda block: along[block.rows].sum(axis=0))
+        edges = rows.total(lambda chunk: along[chunk.rows].sum(axis=0))
         return edges / 2 if self.multilabel_ else edges.sum() / max(1, answered.sum())
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:

@@ -88,16 +88,16 @@ def draw_rows(
     counts = np.zeros(len(rows), dtype=np.int64)
     if weights is None:
         of_all = np.bincount(rng.integers(rows.n_all, size=n_draws), minlength=rows.n_all)
-        for block, start in zip(rows.blocks, rows.starts, strict=True):
-            counts[block.rows] = of_all[start : start + len(block)]
+        for chunk, start in zip(rows.chunks, rows.starts, strict=True):
+            counts[chunk.rows] = of_all[start : start + len(chunk)]
         return counts
-    ends = [np.cumsum(weights[block.rows]) for block in rows.blocks]
+    ends = [np.cumsum(weights[chunk.rows]) for chunk in rows.chunks]
     starts, total = sums_before(rows.workers, [own[-1] for own in ends], rows.order)
     places = np.sort(rng.random(n_draws) * total)
     if total == 0:
         return counts
-    for block, start, own in zip(rows.blocks, starts, ends, strict=True):
-        counts[block.rows] = np.diff(np.searchsorted(places, np.append(start, start + own)))
+    for chunk, start, own in zip(rows.chunks, starts, ends, strict=True):
+        counts[chunk.rows] = np.diff(np.searchsorted(places, np.append(start, start + own)))
     return counts
 
 
@@ -125,11 +125,11 @@ class SoftRisk:
     which: np.ndarray
     label: int | None = None
 
-    def scores(self, block: RowChunk) -> np.ndarray:
+    def scores(self, chunk: RowChunk) -> np.ndarray:
         """Scores of all labels, or of no and yes to one of them, (labels, n)."""
         if self.label is None:
-            return block.scores.T
-        own = block.scores[:, self.label]
+            return chunk.scores.T
+        own = chunk.scores[:, self.label]
         return np.array([-own, own])
 
     def each(self, function: Callable[[Raised], np.ndarray]) -> np.ndarray:
@@ -141,14 +141,14 @@ class SoftRisk:
         out = np.empty((n_labels if self.label is None else 1, len(self.rows)))
         size = max(1, CELLS // n_labels)
         spans = [
-            (block, self.scores(block), start)
-            for block in self.rows.blocks
-            for start in range(0, len(block), size)
+            (chunk, self.scores(chunk), start)
+            for chunk in self.rows.chunks
+            for start in range(0, len(chunk), size)
         ]
 
         def fill(span: tuple[RowChunk, np.ndarray, int]) -> None:
-            block, scores, start = span
-            raised = self.raised(scores, start, min(size, len(block) - start), block.rows.start)
+            chunk, scores, start = span
+            raised = self.raised(scores, start, min(size, len(chunk) - start), chunk.rows.start)
             values = function(raised)
             out[:, raised.rows] = values if self.label is None else values[1:] - values[:1]
 
@@ -156,7 +156,7 @@ class SoftRisk:
         return out.T
 
     def raised(self, scores: np.ndarray, start: int, n: int, first: int) -> Raised:
-        """So many rows of a block, from ``start`` on; its first is row ``first``."""
+        """So many rows of a chunk, from ``start`` on; its first is row ``first``."""
         at = slice(first + start, first + start + n)
         values, which = np.empty((len(scores), n)), self.which[at]
         totals, means = np.empty(n), np.empty(n)
@@ -182,13 +182,13 @@ class SoftRisk:
         Each adds c(z) - mean cost to its pair, over the number of draws: eq. (8).
         """
         rows = self.rows
-        sizes = [int(counts[block.rows].sum()) for block in rows.blocks]
+        sizes = [int(counts[chunk.rows].sum()) for chunk in rows.chunks]
         starts, n_draws = sums_before(rows.workers, sizes, rows.order)
         chances = rng.random(n_draws)
         first = np.empty(len(rows), dtype=np.int64)  # of the draws of each row
-        for block, start in zip(rows.blocks, starts, strict=True):
-            own = counts[block.rows]
-            first[block.rows] = start + np.cumsum(own) - own
+        for chunk, start in zip(rows.chunks, starts, strict=True):
+            own = counts[chunk.rows]
+            first[chunk.rows] = start + np.cumsum(own) - own
 
         def write(raised: Raised) -> np.ndarray:
             at, values, totals, which, means = raised

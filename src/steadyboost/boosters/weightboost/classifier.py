@@ -132,14 +132,14 @@ class WeightBoostClassifier(BinaryBoostingClassifier):
             return 1.0
         factor, weights = self.factor(), rows.sample_weight
 
-        def in_block(block: RowChunk) -> np.ndarray:
-            values = factor.values(block.scores)
+        def in_chunk(chunk: RowChunk) -> np.ndarray:
+            values = factor.values(chunk.scores)
             if weights is None:
                 return np.array([values.sum(), len(values)])
-            own = weights[block.rows]
+            own = weights[chunk.rows]
             return np.array([values @ own, own.sum()])
 
-        total, mass = rows.total(in_block)
+        total, mass = rows.total(in_chunk)
         return max(LEAST_NORMALIZER, float(total / (self.normalize * mass)))
 
     def step_on(
