@@ -182,6 +182,8 @@ def assert_usable(model, X):
 class Recording(Tree):
     """A tree that notes the weights it was given and the votes it gave, round by round."""
 
+    answers_in_batches = False
+
     def __init__(self, max_depth=3):
         super().__init__(max_depth)
         self.weights, self.votes = [], []

@@ -287,6 +287,8 @@ def test_a_warm_start_keeps_its_seed_whatever_the_random_state():
 class Late(Tree):
     """A tree that is mostly wrong in the first round, where all rows weigh the same."""
 
+    answers_in_batches = False
+
     def answer(self, data, question, counts, seed, threads):
         answer, votes = super().answer(data, question, counts, seed, threads)
         if np.ptp(question.weights) > 0:

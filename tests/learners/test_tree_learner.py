@@ -291,3 +291,11 @@ def test_learners_can_be_cloned(learner):
 def test_wrong_parameters_are_refused(learner):
     with pytest.raises(InvalidParameterError, match=f"parameter of {type(learner).__name__} must"):
         learner._validate_params()
+
+
+def test_a_tree_that_answers_in_its_own_way_says_so():
+    with pytest.raises(TypeError, match="answers_in_batches"):
+
+        class Own(Tree):
+            def answer(self, data, question, counts, seed, threads):
+                raise NotImplementedError

@@ -18,7 +18,6 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from steadyboost.ensemble.estimator import BoostingClassifier
-from steadyboost.ensemble.hooks import Hooks
 
 
 def require(model: Any, kind: type, name: str) -> None:
@@ -45,7 +44,7 @@ def lead(scores: np.ndarray, own: np.ndarray) -> np.ndarray:
 def normalized_scores(model: Any, X: Any) -> np.ndarray:
     """Scores divided by the largest difference that two scores of a row could have, (n, k)."""
     require(model, BoostingClassifier, "normalized_scores")
-    if type(model).add is not Hooks.add:
+    if not model.adds_votes:
         raise TypeError(
             f"{type(model).__name__} has no vote margins: its scores are not a weighted vote."
         )

@@ -179,6 +179,16 @@ class Tree(BaseEstimator):
 
     uses_bins = True
     spreads = True  # whether distributed rows stay where they are
+    answers_in_batches: ClassVar[bool] = True  # whether ``answer_each`` may stand for ``answer``
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """A subclass that answers in its own way must say whether batches of trees do so, too."""
+        super().__init_subclass__(**options)
+        if "answer" in vars(cls) and "answers_in_batches" not in vars(cls):
+            raise TypeError(
+                f"{cls.__name__} overrides answer, but some boosters would call answer_each; set "
+                "its class attribute answers_in_batches to False."
+            )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "max_depth": [Interval(Integral, 1, None, closed="left"), None],
@@ -371,4 +381,4 @@ class Stump(Tree):
 
 def answers_at_once(learner: Learner) -> TypeGuard[Tree]:
     """Whether a learner's ``answer_each`` stands for its ``answer``."""
-    return isinstance(learner, Tree) and type(learner).answer is Tree.answer and not learner.draws
+    return isinstance(learner, Tree) and learner.answers_in_batches and not learner.draws

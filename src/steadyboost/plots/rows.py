@@ -12,7 +12,6 @@ from steadyboost.boosters.families.binary import BinaryBoostingClassifier
 from steadyboost.bounds import margins as vote_margins
 from steadyboost.bounds.margin import lead, own_labels
 from steadyboost.callbacks import Callback
-from steadyboost.ensemble.hooks import Hooks
 from steadyboost.noise.label_table import LabelTable, percent
 from steadyboost.pages.svg import COLORS, GRID, QUIET
 from steadyboost.plots.style import DASHES, RIGHT, WRONG, Display, light_grid, percent_axis
@@ -118,13 +117,13 @@ def margins_of(model: Any, X: Any, y: Any, of: str) -> np.ndarray:
         raise ValueError(f"of={of!r} is not known; pass 'auto', 'votes' or 'probabilities'.")
     own = own_labels(model, y)
     is_binary = isinstance(model, BinaryBoostingClassifier) and model.n_classes_ == 2
-    has_votes = is_binary or type(model).add is Hooks.add
+    has_votes = is_binary or model.adds_votes
     if of == "probabilities" or (of == "auto" and not has_votes):
         return lead(model.predict_proba(X), own)
     if is_binary:
         reach = np.abs(model.estimator_weights_).sum() or 1.0
         return np.where(own == 1, 1, -1) * model.decision_function(X) / reach
-    if type(model).add is not Hooks.add:
+    if not model.adds_votes:
         raise ValueError(
             f"of='votes': {type(model).__name__} has no vote margins; pass of='probabilities'."
         )

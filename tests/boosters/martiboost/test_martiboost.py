@@ -13,6 +13,8 @@ from steadyboost.lab.datasets import make_long_servedio
 class OneByOne(Tree):
     """A tree that is asked for one node at a time, as learners of any other kind are."""
 
+    answers_in_batches = False
+
     def answer(self, data, question, counts, seed, threads):
         return super().answer(data, question, counts, seed, threads)
 

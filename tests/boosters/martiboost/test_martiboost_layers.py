@@ -33,6 +33,8 @@ class Told:
 class Script(Tree):
     """A learner that votes as it is told, node by node."""
 
+    answers_in_batches = False
+
     def __init__(self, script=()):
         super().__init__()
         self.script = script
