@@ -16,7 +16,7 @@ from steadyboost.parameters import StrOptions
 from steadyboost.trees.jit import kernel
 
 LARGEST_STEP = -float(np.log(CLIP)) / 2  # up to which the least risk is sought
-STEP_TOLERANCE = 1e-12
+STEP_TOLERANCE = 1e-12  # of Newton's method: steps are of the order of 1
 
 
 @kernel
@@ -36,17 +36,17 @@ def _slopes(step, edges, y, code, votes, out):
     A pair of row i and label l grows by exp(step (v_l - v_y)); the factor of v_y is that of the
     whole row, and the difference hides the row's own label.
     """
-    raised = np.exp(step * code)
+    factors = np.exp(step * code)
     for i in range(len(y)):
         vote, own = votes[i], code[votes[i], y[i]]
         slope, curvature = 0.0, 0.0
         for c in range(code.shape[1]):
             apart = code[vote, c] - own
-            change = -edges[i, c] * raised[vote, c] * apart
+            change = -edges[i, c] * factors[vote, c] * apart
             slope += change
             curvature += change * apart
-        out[0] += slope / raised[vote, y[i]]
-        out[1] += curvature / raised[vote, y[i]]
+        out[0] += slope / factors[vote, y[i]]
+        out[1] += curvature / factors[vote, y[i]]
 
 
 def least(derivatives: Callable[[float], np.ndarray], largest: float) -> float:

@@ -13,7 +13,7 @@ from steadyboost.learners.base import Question
 from steadyboost.parameters import non_negative
 from steadyboost.trees.jit import kernel
 
-LARGEST_STEP, N_STRETCHES = 5.0, 50
+LARGEST_STEP, N_STRETCHES = 5.0, 50  # where the sign of the slope is looked at, and how often
 
 
 @kernel

@@ -19,7 +19,7 @@ from steadyboost.learners.base import Learner
 if TYPE_CHECKING:
     from steadyboost.ensemble.estimator import BoostingClassifier
 
-RUNGS = (0.125, 0.25, 0.5, 1.0)
+RUNGS = (0.125, 0.25, 0.5, 1.0)  # shares of the rounds: successive halving
 
 
 def race(

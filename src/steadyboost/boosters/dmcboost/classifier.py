@@ -29,7 +29,7 @@ from steadyboost.learners.base import Learner
 from steadyboost.parameters import LARGE, Interval, StrOptions, non_negative
 from steadyboost.trees.growth.params import TreeParams
 
-CANDIDATES = (1 / 20, 1 / 10, 1 / 5, 1 / 4, 1 / 3, 1 / 2)
+CANDIDATES = (1 / 20, 1 / 10, 1 / 5, 1 / 4, 1 / 3, 1 / 2)  # shares tried by bottom="auto"
 
 
 class DMCBoostClassifier(BoostingClassifier):

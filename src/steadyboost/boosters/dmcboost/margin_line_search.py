@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from steadyboost.boosters.dmcboost.margin_state import ScoredRows
 
 FEW = 32  # values that are sorted
-BUCKETS = 512
+BUCKETS = 512  # of a pass: their sums, 4 KB, stay in the first-level cache
 FIRST_PART = 64  # the optimum is mostly in this part of the bracket
 FURTHER = 4  # where it is not, as many times as far
 CLOSE = 1 / 64  # to a guess: where to look first

@@ -38,7 +38,7 @@ from steadyboost.trees.splits.criteria import GINI
 from steadyboost.trees.splits.search import number_bins, order_categories
 
 MARGIN_DIGITS = 1e9  # margins that agree in so many digits are equal
-CHUNK = 1024
+CHUNK = 1024  # rows whose words and shortfalls stay in the cache
 MANY = 2**16  # rows from which on the best step of a cut is found on a sample of them
 SOME = 2**13  # rows of that sample, at the least
 LISTED = 2**13  # rows of a leaf by which its cuts are put in order, at the least

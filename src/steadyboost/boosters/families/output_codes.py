@@ -24,7 +24,7 @@ from steadyboost.trees.prediction.apply import take
 Damping = Callable[[np.ndarray], np.ndarray]
 
 TINY = 1e-250  # what a colouring separates is summed by logarithms below this
-CLIP = 1e-10
+CLIP = 1e-10  # errors are kept so far from 0 and 1: their log-odds stay finite, below 24
 
 
 @kernel

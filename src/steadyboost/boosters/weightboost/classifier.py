@@ -16,7 +16,7 @@ from steadyboost.ensemble.tuning import race
 from steadyboost.learners.base import Learner, Question
 from steadyboost.parameters import LARGE, Interval, StrOptions, factor, non_negative
 
-GRID = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)
+GRID = (0.0, 0.1, 0.25, 0.5, 1.0, 2.0)  # values of beta tried by "auto"
 LEAST_NORMALIZER = 0.5  # else a fresh row, with H = 0, would get a factor of thousands
 
 

@@ -13,7 +13,7 @@ from steadyboost.boosters.families.binary import against
 from steadyboost.trees.jit import kernel
 
 LARGEST = 708.0  # e**-u is a normal number up to here
-POWERS_OF_TWO = 1 / log(2)
+POWERS_OF_TWO = 1 / log(2)  # e**u = 2**(u / ln 2)
 LN_2, REST_OF_LN_2 = 0.6931471803691238, 1.9082149292705877e-10  # k times the first is exact
 WHOLE = 1.5 * 2.0**52  # added to a number, it leaves a whole one in the lowest bits
 LEAST = np.finfo(float).tiny  # in place of a factor of 0, so that all weights can be compared

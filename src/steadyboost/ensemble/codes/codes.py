@@ -18,7 +18,7 @@ from steadyboost.ensemble.codes.colorings import as_binary, balanced_coloring
 
 Code = NDArray[np.int8]
 
-_N_TRIES = 100
+_N_TRIES = 100  # draws of a code, the first of which whose rows all differ is taken
 # Primitive polynomials of degree 2 to 10; bit i is the coefficient of x^i.
 _PRIMITIVE = (0o7, 0o13, 0o23, 0o45, 0o103, 0o211, 0o435, 0o1021, 0o2011)
 

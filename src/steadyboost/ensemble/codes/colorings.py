@@ -23,8 +23,8 @@ Affinity = NDArray[np.floating[Any]]
 
 _EXACT_LABELS = 14  # enumeration is both exact and quicker than the relaxation up to here
 _GAIN_TOLERANCE = 1e-12  # share of the total weight; smaller gains are rounding and could cycle
-_MAX_SWEEPS, _SWEEP_TOLERANCE = 60, 1e-5
-_N_PLANES, _N_STARTS = 100, 10
+_MAX_SWEEPS, _SWEEP_TOLERANCE = 60, 1e-5  # of the relaxation; only its signs are used
+_N_PLANES, _N_STARTS = 100, 10  # random cuts by it, and the best of them, which are improved
 
 
 def random_coloring(k: int, rng: np.random.Generator) -> Coloring:

@@ -18,8 +18,8 @@ from numpy.lib import format as npy
 from steadyboost.ensemble.model_io.checks import ModelFileError, need, need_int, need_list
 
 TEXT = "model.json"
-MAX_TEXT_BYTES = 2**26
-MAX_MEMBERS = 128
+MAX_TEXT_BYTES = 2**26  # 64 MB, before it is parsed
+MAX_MEMBERS = 128  # of the archive: one for each kind of array, of which a booster has a few
 UNFOLD, SLACK = 100, 2**21  # a file of n bytes may take UNFOLD * n + SLACK bytes of memory
 PART_BYTES = 16  # of memory, at the least, for what is between two brackets or commas of the text
 HEADER_BYTES = 256  # enough for the header of a column

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from steadyboost.preprocessing.binner import Binner
     from steadyboost.preprocessing.encoder import Encoder
 
-MAX_CUTS = 254
+MAX_CUTS = 254  # of a column: 255 bins
 MAX_CATEGORIES = 255
 MAX_SCORE = 1e300  # scores beyond would overflow when they are added up
 MAX_VALUE = 1e100  # of a node of a tree: sums and products of these must not overflow

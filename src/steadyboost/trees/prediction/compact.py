@@ -20,7 +20,7 @@ from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.prediction.apply import CHUNK, as_threshold
 
-MOST_NODES, MOST_FEATURES = 1 << 24, 1 << 20
+MOST_NODES, MOST_FEATURES = 1 << 24, 1 << 20  # what the fields of a node have bits for
 END, FEATURE, CHILD = np.uint64(9), np.uint64(18), np.uint64(38)  # first bits of the fields
 LEAF = np.uint64(1 << 63)
 NINE_BITS, FEATURE_BITS = np.uint64(511), np.uint64(MOST_FEATURES - 1)
