@@ -434,4 +434,5 @@ def best_label(part, ends):
     """The best label of all rows together."""
     scratch = _allocate_scratch(np.expand_dims(part.curves, 0))
     top = _weigh_labels(scratch.fixed, part.curves, scratch.work, scratch.tops)
-    return max(_best_label(part, 0.0, 0.0, ends, scratch, top, np.inf)[1], np.int64(0))
+    _, label = _best_label(part, 0.0, 0.0, ends, scratch, top, np.inf)
+    return max(label, np.int64(0))
