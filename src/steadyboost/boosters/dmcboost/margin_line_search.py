@@ -303,7 +303,8 @@ def bisect_step(lines, settled, bracket, guess, problem):
     mass, scale, reach, width = problem
     width = max(width, reach * FINEST, TINY)  # so that the loop ends without a reach
     n, mass_settled, value, steep = settled
-    own, values, masses = MarginLines(*lines[:3]), np.empty(n), np.empty(n)
+    own = MarginLines(lines.level, lines.base, lines.way)
+    values, masses = np.empty(n), np.empty(n)
     rising_at, at = bracket.low, bracket.step
     falling_at = bracket.high if bracket.high < reach else np.inf
     begin, end = 0.0, reach
