@@ -90,7 +90,9 @@ def error_of(rows: TrainingState, question: Question, votes: np.ndarray) -> floa
     )
 
 
-def join_results(results: dict[int, RoundResult], n_subproblems: int, n_rows: int) -> RoundResult:
+def join_results(
+    results: dict[int, RoundResult], n_subproblems: int, rows: TrainingState
+) -> RoundResult:
     """One result from those of the open subproblems, by their indices."""
     if n_subproblems == 1:
         return results[0]
@@ -99,7 +101,7 @@ def join_results(results: dict[int, RoundResult], n_subproblems: int, n_rows: in
     votes = {p: one.votes for p, one in results.items()}
     return RoundResult(
         Stage.joined([kept.get(p) for p in range(n_subproblems)]),
-        stacked([votes.get(p) for p in range(n_subproblems)], n_rows),
+        stacked([votes.get(p) for p in range(n_subproblems)], len(rows)),
         [question for one in results.values() for question in one.questions],
         mean_info([one.info for one in results.values()]),
         no_edge,
@@ -251,11 +253,14 @@ class Boosting:
         state = self.state()  # before the threads start, which share it
 
         def boost(p: int) -> RoundResult:
-            return self.boost(self.subproblems[p], self.round_of(round_, p), state)
+            booster, rows, own = self.booster, self.subproblems[p], self.round_of(round_, p)
+            if rows.n_classes == 1:
+                return fit_only_class(rows, self.learner, own, booster.resample)
+            return booster.boost(rows, self.learner, own, state)
 
         found = self.rows.workers.parallel_map(boost, open_)
         results = dict(zip(open_, found, strict=True))
-        result = join_results(results, len(self.subproblems), len(self.rows))
+        result = join_results(results, len(self.subproblems), self.rows)
         self.questions = list(result.questions)
         if result.no_edge and self.stages:
             return True
@@ -265,13 +270,6 @@ class Boosting:
             result = result._replace(stage=replace(result.stage, extra=extra))
         self.accept(result)
         return result.no_edge or self.is_done()
-
-    def boost(self, rows: TrainingState, round_: Round, state: Any) -> RoundResult:
-        """One round of a subproblem."""
-        booster, learner = self.booster, self.learner
-        if rows.n_classes == 1:
-            return fit_only_class(rows, learner, round_, booster.resample)
-        return booster.boost(rows, learner, round_, state)
 
     def warn_of_no_edge(self, error: float) -> None:
         """Warn that the only round has no edge; it is kept, as an ensemble is never empty."""

@@ -19,7 +19,7 @@ from steadyboost.ensemble.validation import held_out
 from steadyboost.ensemble.weighting import ExpScoreCache, Weighting
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Pieces, first_of, sums_before
-from steadyboost.trees.growth.sharded import add_up
+from steadyboost.trees.histograms.row_statistics import add_up
 
 if TYPE_CHECKING:
     from steadyboost.ensemble.stages import Stage

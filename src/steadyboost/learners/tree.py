@@ -12,13 +12,13 @@ from steadyboost.parameters import Interval, StrOptions
 from steadyboost.trees.data.binned import Binned
 from steadyboost.trees.growth.batched import grow_weighted_trees
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.sharded import add_up
 from steadyboost.trees.growth.tree import GrownTree, Parallelism, grow_tree, sharding_pays
 from steadyboost.trees.histograms.root_cache import RootHistogramCache
 from steadyboost.trees.histograms.row_statistics import (
     FixedPointSums,
     Run,
     ScratchArrays,
+    add_up,
     one_by_one,
     parts,
     rounded,
@@ -130,7 +130,7 @@ def parallelism(data: Data, threads: Threads) -> Parallelism:
     assert data.binned is not None
     if data.pieces is not None:
         return Parallelism(threads.n_threads, threads.run, threads.allreduce)
-    if not sharding_pays(data.binned, *data.binned.shape):
+    if threads.n_threads == 1 or not sharding_pays(data.binned, *data.binned.shape):
         return Parallelism()
     return Parallelism(threads.n_threads, threads.run)
 

@@ -22,8 +22,7 @@ from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.learners.base import Answer, Answers, Learner, Question
 from steadyboost.learners.tree import Tree, answers_at_once
-from steadyboost.trees.growth.sharded import add_up
-from steadyboost.trees.histograms.row_statistics import parts, rounded
+from steadyboost.trees.histograms.row_statistics import add_up, parts, rounded
 from steadyboost.trees.jit import kernel
 
 

@@ -17,7 +17,7 @@ from steadyboost.ensemble.scores import softmax
 from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_of
 from steadyboost.ensemble.weighting import CHUNK, ExpScoreCache, PairWeighting
 from steadyboost.learners.base import Question
-from steadyboost.trees.growth.sharded import add_up
+from steadyboost.trees.histograms.row_statistics import add_up
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.prediction.apply import take
 

@@ -14,8 +14,6 @@ and chooses among them at the end.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +23,7 @@ from steadyboost.trees.growth.grower import TreeArrays, add_children, may_split
 from steadyboost.trees.growth.params import GrowthLimits
 from steadyboost.trees.growth.partition import assign_leaves, bin_table, count_left, partition
 from steadyboost.trees.histograms.build import build_histogram, build_scratch, n_cells
-from steadyboost.trees.histograms.row_statistics import RowStatistics, Run
+from steadyboost.trees.histograms.row_statistics import RowStatistics, Run, add_up
 from steadyboost.trees.splits.bitset import BITSET_WORDS
 from steadyboost.trees.splits.criteria import SplitParams, gain_of
 from steadyboost.trees.splits.search import SplitScratch, find_split
@@ -34,11 +32,6 @@ SAMPLE_ROWS = 256  # of a node in a shard, from which the smaller child is estim
 
 Column = tuple[np.ndarray, int]  # packed bins of all rows, and the feature's index in them
 Allreduce = Callable[[Sequence[Any], Callable[[list[Any]], Any]], Any]
-
-
-def add_up(values: list[Any]) -> Any:
-    """Their sum, in order."""
-    return reduce(add, values)
 
 
 class SplitInfo(NamedTuple):

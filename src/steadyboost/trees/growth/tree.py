@@ -12,13 +12,13 @@ from steadyboost.trees.growth.sharded import (
     DistributedGrower,
     Shard,
     ShardedGrower,
-    add_up,
 )
 from steadyboost.trees.histograms.build import n_cells
 from steadyboost.trees.histograms.row_statistics import (
     FixedPointSums,
     Run,
     ScratchArrays,
+    add_up,
     list_rows,
     one_by_one,
     parts,

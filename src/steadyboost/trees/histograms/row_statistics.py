@@ -6,7 +6,9 @@ Weights become integers, of which sums are exact in any order.
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
+from operator import add
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
@@ -101,6 +103,11 @@ Made = TypeVar("Made")
 
 def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
     return [function(item) for item in items]
+
+
+def add_up(values: list[Any]) -> Any:
+    """Their sum, in order."""
+    return reduce(add, values)
 
 
 def parts(n: int, n_parts: int) -> list[slice]:
