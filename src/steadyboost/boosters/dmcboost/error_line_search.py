@@ -22,7 +22,7 @@ MANY = 2**15  # breakpoints from which on it pays
 SOME = 1024  # breakpoints that tell where most of them are
 
 
-class Curve(NamedTuple):
+class ErrorCurve(NamedTuple):
     """Groups of breakpoints, from ``low`` to ``high``, and the weight right between them."""
 
     low: np.ndarray
@@ -129,7 +129,9 @@ def choose_interval(right, low, high, join):
     return first, last, step
 
 
-def error_curve(rows: ScoredRows, votes: np.ndarray, weights: np.ndarray, scale: float) -> Curve:
+def error_curve(
+    rows: ScoredRows, votes: np.ndarray, weights: np.ndarray, scale: float
+) -> ErrorCurve:
     """Algorithm 1.1: groups of breakpoints (low and high ends), and the weight right between them.
 
     0 is one of the breakpoints, so that no interval has both signs.
@@ -141,7 +143,7 @@ def error_curve(rows: ScoredRows, votes: np.ndarray, weights: np.ndarray, scale:
     return curve_of(points, jumps, right, merging_width(scale))
 
 
-def curve_of(points: np.ndarray, jumps: np.ndarray, right: int, width: float) -> Curve:
+def curve_of(points: np.ndarray, jumps: np.ndarray, right: int, width: float) -> ErrorCurve:
     """The groups of breakpoints and the weight right between them, from that at -inf."""
     finite = points < NEVER
     points, jumps = points[finite], jumps[finite]
@@ -150,7 +152,7 @@ def curve_of(points: np.ndarray, jumps: np.ndarray, right: int, width: float) ->
     sums = np.empty(len(order), dtype=np.int64)
     n = merge_points(points[order], jumps[order], width, low, high, sums)
     curve = right + np.concatenate([[0], np.cumsum(sums[:n])])
-    return Curve(low[:n], high[:n], curve)
+    return ErrorCurve(low[:n], high[:n], curve)
 
 
 @kernel
@@ -337,7 +339,7 @@ def best_of_curve(
     width: float,
     run: Run,
     parts: list[slice],
-) -> Curve:
+) -> ErrorCurve:
     """As ``error_curve``, but for intervals that are not the best: neighbours may be joined."""
     n = len(rows.y)
     points, jumps = np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
@@ -370,7 +372,7 @@ def _look_inside(
     sums: np.ndarray,
     right: int,
     width: float,
-) -> Curve:
+) -> ErrorCurve:
     """The curve between groups of buckets, and inside of those that may hold the best interval."""
     group = np.full(BUCKETS + 1, -1)
     low, high, total = np.empty(BUCKETS), np.empty(BUCKETS), np.empty(BUCKETS, dtype=np.int64)
@@ -383,4 +385,4 @@ def _look_inside(
     turned = np.concatenate([total[:n][closed], np.diff(own.right)])
     order = np.argsort(lows)
     curve = right + np.concatenate([[0], np.cumsum(turned[order])])
-    return Curve(lows[order], highs[order], curve)
+    return ErrorCurve(lows[order], highs[order], curve)
