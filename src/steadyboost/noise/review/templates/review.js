@@ -27,6 +27,8 @@
   const SAMPLE = 5; /* rows of a mix-up to be checked before the rest may be accepted */
   const FIRST_COLUMNS = 14; /* of the table of values */
 
+  const OTHERS = [...data.columns.keys()].filter((k) => data.columns[k].name !== data.id); /* columns but that of identifiers */
+
   let shown = []; /* places on the page that pass the filters */
   let at = 0; /* the current one among them */
   let isList = false;
@@ -47,9 +49,10 @@
     return node;
   };
 
-  const verdictBadge = (row) => {
-    const verdict = review.verdicts.get(row), kind = review.status(row);
-    const text = kind === "change" ? `changed to ${data.classes[verdict.label]}` : WORDS[kind];
+  /* In a list, what the suggestion says is not said again. */
+  const verdictBadge = (row, isShort = false) => {
+    const { label } = review.verdicts.get(row) ?? {}, kind = review.status(row);
+    const text = kind !== "change" || (isShort && label === data.other[row]) ? WORDS[kind] : `${isShort ? "→" : "changed to"} ${data.classes[label]}`;
     return make("span", { className: `badge ${{ change: "yes", keep: "no" }[kind] ?? ""}`, textContent: text });
   };
 
@@ -115,7 +118,7 @@
     const near = data.evidence[row]?.near ?? [];
     const told = (data.evidence[row]?.columns ?? []).map(([name]) => name);
     const rank = (k) => (told.includes(data.columns[k].name) ? told.indexOf(data.columns[k].name) : told.length + k);
-    const order = data.columns.map((_, k) => k).filter((k) => data.columns[k].kind !== "long").sort((a, b) => rank(a) - rank(b));
+    const order = OTHERS.filter((k) => data.columns[k].kind !== "long").sort((a, b) => rank(a) - rank(b));
     if (!order.length && !near.length) return null;
     const table = make("table", { className: "near" });
     const heads = near.map(([other, share]) => make("th", { scope: "col", title: `Row ${data.rows[other]}` },
@@ -152,14 +155,15 @@
 
   /* The list: only rows in the window exist */
 
-  const preview = (row) => data.columns.slice(0, 4).map((column, k) => `${column.name} ${review.value(k, row)}`).join(" · ");
+  const PREVIEWED = OTHERS.slice(0, 4);
+  const preview = (row) => PREVIEWED.map((k) => `${data.columns[k].name} ${review.value(k, row)}`).join(" · ");
 
   const listRow = (number) => {
     const row = shown[number];
     const line = make("div", { className: `line${number === at ? " current" : ""}` },
       make("span", { className: "number" }, count(number + 1)), make("span", { className: "number row" }, data.id ? data.ids[row] : data.rows[row]),
       make("span", {}, review.given(row)), make("span", {}, review.other(row)), make("span", { className: "number" }, chance(review.wrong(row))),
-      make("span", {}, verdictBadge(row)), make("span", { className: "preview" }, preview(row)));
+      make("span", {}, verdictBadge(row, true)), make("span", { className: "preview" }, preview(row)));
     line.style.top = `${number * ROW_HEIGHT}px`;
     line.addEventListener("click", () => { at = number; draw(); });
     line.addEventListener("dblclick", () => { at = number; show(false); });
@@ -196,9 +200,11 @@
     const points = Array.from({ length: 101 }, (_, k) => Math.round((k * data.n_review) / 100));
     const total = Math.max(data.n_wrong, found[data.n_review], 1e-9);
     const path = points.map((n, k) => `${3 * k},${(120 - (116 * found[n]) / total).toFixed(1)}`).join(" ");
-    const chart = drawn("svg", { viewBox: "-2 -4 304 128", role: "img", "aria-label": "Expected wrong labels found by rows reviewed" },
+    const chart = drawn("svg", { viewBox: "-2 -16 304 154", role: "img", "aria-label": "Expected wrong labels found by rows reviewed" },
       drawn("line", { x1: 0, x2: 300, y1: 120, y2: 120, class: "axis" }), drawn("line", { x1: 0, x2: 300, y1: 120, y2: 4, class: "random" }),
-      drawn("polyline", { points: path, class: "curve" }), marker, done);
+      drawn("polyline", { points: path, class: "curve" }), marker, done,
+      drawn("text", { x: 0, y: 134 }, "0"), drawn("text", { x: 300, y: 134, "text-anchor": "end" }, `${count(data.n_review)} rows`),
+      drawn("text", { x: 300, y: -6, "text-anchor": "end" }, `about ${count(Math.round(total))} wrong`));
     slider.addEventListener("input", drawCurve);
     worth.addEventListener("input", drawCurve);
     $("curve").append(make("p", { className: "quiet" }, "Wrong labels expected among the rows reviewed, most suspicious first; dashed: in random order."),
@@ -433,6 +439,6 @@
   buildCurve();
   $("app").hidden = false;
   filter();
-  if (review.verdicts.size) { at = nextOpen(); draw(); }
+  if (review.verdicts.size) { at = shown.length - 1; at = nextOpen(); } /* the first open row */
   show(false);
 })();
