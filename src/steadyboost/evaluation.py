@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from steadyboost.ensemble.validation import check_verified
+from steadyboost.ensemble.verified import corrected
 
 BINS = 15  # of the calibration error, as in Guo et al. (2017)
 
@@ -221,8 +221,9 @@ def clean_error(y: Any, y_pred: Any, noise: Any = None, *, verified: Any = None)
     noise : LabelAudit or fitted SteadyBoostClassifier, default=None
         What is known of the labels' noise: an audit of the test rows, or the model that was fitted
         to training rows with labels from the same source.
-    verified : array-like of shape (n_samples,) of bool, or of positions, default=None
-        Rows whose label is right. They should be a random sample.
+    verified : array-like of bool or of positions, or dictionary, default=None
+        Rows whose label in ``y`` is right, or right labels by position. They should be a random
+        sample.
 
     Returns
     -------
@@ -247,10 +248,9 @@ def clean_error(y: Any, y_pred: Any, noise: Any = None, *, verified: Any = None)
         raise ValueError(
             f"y has shape {given.shape} and y_pred {predicted.shape}; pass a label for each row."
         )
-    wrong = given != predicted
-    checked = check_verified(verified, len(given))
+    right, checked, _ = corrected(verified, given)
     if checked is not None:
-        return _of_checked(wrong, checked)
+        return _of_checked(right != predicted, given != predicted, checked)
     if noise is None:
         raise ValueError("noise and verified are None; pass an audit, a model or checked rows.")
     return _of_noisy(given, predicted, NoiseEstimate.of(noise))
@@ -284,9 +284,9 @@ class NoiseEstimate(NamedTuple):
         return identity + factor * (self.matrix - identity)
 
 
-def _of_checked(wrong: np.ndarray, checked: np.ndarray) -> CleanError:
+def _of_checked(wrong: np.ndarray, differs: np.ndarray, checked: np.ndarray) -> CleanError:
     """The share among checked rows, with the interval of Wilson (1927)."""
-    n, given = int(checked.sum()), float(wrong.mean())
+    n, given = int(checked.sum()), float(differs.mean())
     if n == 0:
         return CleanError(np.nan, 0.0, 1.0, given, 0, "no row is verified.")
     error = float(wrong[checked].mean())

@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from steadyboost import load
+from steadyboost.cli.annotators import Sources, read_annotated
+from steadyboost.cli.inputs import TextFormat, TrainingSource
 
 N = 160
 FAST = ("--jobs", "1", "--seed", "0")
@@ -114,6 +116,16 @@ def test_what_is_refused(call, crowd, args, code, words):
     assert found.exit_code == code, (found.stderr, found.exception)
     assert words in found.stderr
     assert not Path("x.sb").exists()
+
+
+def test_tables_are_read_and_screened_as_without_answers(crowd):
+    lines = [f"r{row};{row / 8};{'ab'[row % 2]}".replace(".", ",") for row in range(40)]
+    Path("semi.csv").write_text("\n".join(["tag;size;ann", *lines]), encoding="utf-16")
+    source = TrainingSource(Path("semi.csv"), None, text=TextFormat(";", ",", "utf-16"))
+    found = read_annotated(source, Sources(("ann",)), quiet=True)
+    assert found.training.table.X.columns == ["size"]  # the tag identifies rows
+    assert found.training.table.X["size"].to_list() == [row / 8 for row in range(40)]
+    assert len(found.extra["annotations"][2]) == 40
 
 
 def test_items_of_a_file_are_rows(call, crowd):

@@ -5,6 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from steadyboost.cli.annotators import AnnotatedTraining
+from steadyboost.cli.apply import with_verdicts
+from steadyboost.cli.inputs import TrainingSource, read_training
+
 TABLE = b'name;kg;pet\r\na;4,20;"cat"\r\nb;30;"cat"\r\nc;25;"dog"\r\nd;5;"cat"\r\n'
 
 
@@ -85,3 +89,21 @@ def test_the_source_is_never_written(complains, table):
         assert "is an input" in said
     assert "does not end in .csv" in complains(2, "apply", table, "v.json", "-o", "clean.tsv")
     assert Path(table).read_bytes() == TABLE
+
+
+def test_an_audit_goes_on_from_verdicts_and_the_labels_that_rows_had(table):
+    path = verdicts("v.json", CHANGE, KEEP, DROP)
+    source = TrainingSource(Path(table), "pet")
+    training = read_training(source, quiet=True)
+    found = with_verdicts(AnnotatedTraining(training, {}), source, [Path(path)])
+    assert found.extra["verified"] == {1: "dog", 2: "dog"}
+    assert found.training.y.tolist() == ["cat", "cat", "dog", "cat"]
+    assert found.training.table.weights.tolist() == [1, 1, 1, 0]
+    lines = TABLE.splitlines(keepends=True)
+    Path(table).write_bytes(b"".join([lines[0], b"e;7;\r\n", *lines[1:]]))
+    moved = [entry | {"row": entry["row"] + 1} for entry in (CHANGE, KEEP, DROP)]
+    verdicts("v.json", *moved)
+    source = source._replace(drop_unlabelled=True)
+    training = read_training(source, quiet=True)
+    again = with_verdicts(AnnotatedTraining(training, {}), source, [Path(path)])
+    assert again.extra["verified"] == found.extra["verified"]

@@ -1,5 +1,7 @@
 """Checked rows: never flagged, and what they tell of all others."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,9 +10,20 @@ from made_crowds import listed, made_crowd
 from scipy.optimize import approx_fprime
 
 from steadyboost import SteadyBoostClassifier
-from steadyboost.ensemble.validation import check_verified
+from steadyboost.ensemble.verified import Checked, check_verified, corrected
+from steadyboost.evaluation import clean_error
 from steadyboost.noise import audit, audit_proba, corrupt
-from steadyboost.noise.label_errors import MEANS, judge_labels, objective, observe
+from steadyboost.noise.label_errors import (
+    MEANS,
+    SHIFT_DEVIATION,
+    fit_label_errors,
+    judge_labels,
+    objective,
+    observe,
+    shift_at,
+    shifted,
+    verified_shift,
+)
 from steadyboost.noise.noise_model import cost, fit_noise_model, logs
 
 
@@ -63,7 +76,7 @@ def test_no_verified_row_is_the_ordinary_audit():
 
 def test_all_verified_rows_leave_no_doubt():
     proba, _, noisy, _ = hard_classes(n=500)
-    found = judge_labels(proba, noisy, verified=np.ones(500, dtype=bool))
+    found = judge_labels(proba, noisy, checked=Checked.of(noisy, np.ones(500, dtype=bool), None))
     assert found.rate.rate == 0
     assert not found.wrong.any()
 
@@ -71,8 +84,8 @@ def test_all_verified_rows_leave_no_doubt():
 def test_derivatives_with_verified_rows():
     proba, _, noisy, _ = hard_classes(n=60)
     verified = np.arange(60) % 3 == 0
-    rows = observe(proba, noisy, np.ones(60), np.sort(np.linspace(0, 3, 20)), verified)
-    known = rows, np.zeros(2), (1 - np.eye(2))[:, noisy].T
+    rows = observe(proba, noisy, np.ones(60), np.sort(np.linspace(0, 3, 20)))
+    known = rows, np.zeros(2), (1 - np.eye(2))[:, noisy].T, MEANS, (0.7, -0.4)
     point = MEANS + 0.3
     slope = approx_fprime(point, lambda at: objective(at, *known)[0], 1e-7)
     np.testing.assert_allclose(objective(point, *known)[1], slope, rtol=1e-4, atol=1e-3)
@@ -90,8 +103,51 @@ def test_the_rate_of_the_noise_model_is_that_of_other_rows():
     proba = 0.8 * np.eye(2)[y] + 0.1
     noisy, is_wrong = corrupt(y, 0.3, random_state=0)
     free = fit_noise_model(proba[None], noisy, np.ones(2000))
-    held = fit_noise_model(proba[None], noisy, np.ones(2000), None, is_wrong)
+    checked = Checked.of(noisy, is_wrong, None)
+    held = fit_noise_model(proba[None], noisy, np.ones(2000), None, checked)
     assert held.rate < 0.5 * free.rate
+    put_right = Checked.of(y, is_wrong, noisy)
+    same = fit_noise_model(proba[None], y, np.ones(2000), None, put_right)
+    assert same.rate == free.rate
+
+
+def test_the_shift_balances_what_was_wrong_and_what_was_expected():
+    """At the largest posterior density: wrong - expected = shift / deviation squared."""
+    proba, y, noisy, _ = hard_classes(n=800)
+    model = fit_label_errors(proba, noisy)
+    rows = observe(proba, noisy, np.ones(800), model.reference).take(np.arange(80))
+    unknown = rows._replace(y=np.full(80, -1))
+    shift = verified_shift(model, unknown, y[:80])
+    moved = replace(model, shift=shift)
+    off = (rows.top != y[:80]) - moved.classifier_errors(rows.rank)
+    balance = [off.sum(), off @ (2 * rows.rank - 1)]
+    np.testing.assert_allclose(balance, np.array(shift) / SHIFT_DEVIATION**2, atol=1e-3)
+    # Odds of b are a factor of those after the given label was seen
+    before, after = (1 - own.posterior(rows)[rows.at, rows.top] for own in (model, moved))
+    np.testing.assert_allclose(after, shifted(before, shift_at(rows.rank, shift)))
+    assert shifted(before, 0 * before).tolist() == before.tolist()
+
+
+def test_rows_that_were_checked_because_they_look_wrong_leave_no_gap():
+    """With the labels that they had, the count of the others stays what it was."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=3000)
+    said = np.where(rng.random(3000) < 0.95, y, rng.integers(3, size=3000))
+    proba = 0.7 * np.eye(3)[said] + 0.1 + rng.uniform(-0.05, 0.05, (3000, 3))
+    proba /= proba.sum(axis=1, keepdims=True)
+    given, is_wrong = corrupt(y, 0.4, random_state=0)
+    first = audit_proba(proba, given)
+    reviewed = first.table.row[:600]
+    truth = dict(zip(reviewed.tolist(), y[reviewed].tolist(), strict=True))
+    rest = np.setdiff1d(np.arange(3000), reviewed)
+    actual = is_wrong[rest].sum() / 3000
+    told = audit_proba(proba, given, verified=truth)
+    assert told.noise_rate == pytest.approx(actual, abs=0.02)
+    assert not len(np.intersect1d(told.suspects, reviewed))
+    np.testing.assert_array_equal(told.given[reviewed], y[reviewed])
+    untold = audit_proba(proba, np.where(np.isin(np.arange(3000), reviewed), y, given),
+                         verified=reviewed)  # fmt: skip
+    assert abs(untold.noise_rate - actual) > 2 * abs(told.noise_rate - actual)
 
 
 def test_they_judge_annotators():
@@ -108,12 +164,40 @@ def test_they_judge_annotators():
     assert model.annotators_.n_checked.sum() == 180
 
 
+def test_a_dictionary_puts_labels_right():
+    X, y = problem(n=300, noise=0)
+    given, is_wrong = corrupt(y, 0.2, random_state=0)
+    truth = {int(row): int(y[row]) for row in np.flatnonzero(is_wrong)[:20]}
+    found = audit(X, given, verified=truth, random_state=0)
+    np.testing.assert_array_equal(found.given[list(truth)], y[list(truth)])
+    assert not np.intersect1d(found.suspects, list(truth)).size
+    rest = np.setdiff1d(np.arange(300), list(truth))
+    np.testing.assert_array_equal(found.given[rest], given[rest])
+    model = SteadyBoostClassifier(n_estimators=5, random_state=0)
+    right = model.fit(X, given, verified=truth).labels_.given
+    np.testing.assert_array_equal(right[np.argsort(model.labels_.row)], found.given)
+    assert clean_error(given, y, verified=truth).error == 0
+
+
+def test_a_dictionary_of_golden_questions_needs_no_labels():
+    X, _ = problem(n=60, k=2, noise=0)
+    answers = [["a", "b"], ["b", "b"]] * 30
+    model = SteadyBoostClassifier(n_estimators=3, random_state=0)
+    model.fit(X, annotations=answers, verified={0: "b", 7: "c"})
+    assert model.consensus_.label[[0, 7]].tolist() == ["b", "c"]
+    assert model.annotators_.n_checked_right.tolist() == [0, 1]
+
+
 def test_forms():
     mask = np.array([True, False, True])
     np.testing.assert_array_equal(check_verified(mask, 3), mask)
     np.testing.assert_array_equal(check_verified([0, 2], 3), mask)
     assert check_verified(None, 3) is None
     assert not check_verified([], 3).any()
+    y, verified, given = corrected({1: 0}, np.array([0, 1, 1]))
+    assert (y.tolist(), verified.tolist(), given.tolist()) == (
+        [0, 0, 1], [False, True, False], [0, 1, 1],
+    )  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -124,11 +208,18 @@ def test_forms():
         ([0, 1, 0], "row 0 2 times"),
         ([True, False], "shape"),
         ([0.5], "mask of True and False"),
+        ({3: 0}, "row 3"),
+        ({"a": 0}, "dictionary from"),
     ],
 )
 def test_bad_ones(verified, message):
     with pytest.raises(ValueError, match=message):
         check_verified(verified, 3)
+
+
+def test_labels_of_a_dictionary_are_known():
+    with pytest.raises(ValueError, match="'c' for row 1, which no row of y has"):
+        corrected({1: "c"}, np.array(["a", "b"]))
 
 
 def test_with_annotations_they_need_labels():

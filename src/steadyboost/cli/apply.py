@@ -98,9 +98,10 @@ def verdict_files(verified: str | None) -> list[Path]:
 def with_verdicts(
     annotated: AnnotatedTraining, source: TrainingSource, paths: Sequence[Path]
 ) -> AnnotatedTraining:
-    """Training rows with the labels that reviewers have settled, which are then checked rows.
+    """Training rows with the labels that reviewers have settled, by row, as checked rows.
 
-    Rows to be left out get the weight 0.
+    The labels stay as they were given: rows were reviewed because of these. Rows to be left out get
+    the weight 0.
     """
     import numpy as np
 
@@ -112,20 +113,15 @@ def with_verdicts(
         merged, file = read_merged(paths), open_table(source.data)
     with told_in_one_sentence(f"{source.data}: "):
         changes = matched(merged.verdicts, file, source.target, None)
-    table, y = annotated.training.table, annotated.training.y.copy()
+    table, y = annotated.training.table, annotated.training.y
+    # A row that was left out as it has no label has no place.
     places = {number - 1: place for place, number in enumerate(table.numbers.tolist())}
+    judged = [(places[row], label) for row, label, _ in changes if row in places]
     given = file.column(source.target)
     by_text = {given[row]: y[place] for row, place in places.items()}
     weights = np.ones(len(y)) if table.weights is None else table.weights.copy()
-    verified = np.zeros(len(y), dtype=bool)
-    for row, label, _ in changes:
-        place = places.get(row)  # None for a row that was left out as it has no label
-        if place is None:
-            continue
-        if label is None:
-            weights[place] = 0.0
-        else:
-            y[place], verified[place] = by_text[label], True
+    weights[[place for place, label in judged if label is None]] = 0.0
+    verified = {place: by_text[label] for place, label in judged if label is not None}
     kept = table if (weights == 1).all() else replace(table, weights=weights)
     return AnnotatedTraining(Training(kept, y), annotated.extra | {"verified": verified})
 

@@ -41,6 +41,7 @@ from steadyboost.ensemble.validation import (
     with_class_weight,
     without_weightless,
 )
+from steadyboost.ensemble.verified import as_codes
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data, Learner
 from steadyboost.learners.foreign import ForeignLearner
@@ -275,6 +276,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         costs: Any = None,
         distribution: Any = None,
         verified: np.ndarray | None = None,
+        given: np.ndarray | None = None,
     ) -> Any:
         """Fit to rows whose labels may be soft or have costs, with validation rows, if any."""
         self._validate_params()
@@ -296,7 +298,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         learner = self._learner()
         if not going_on:
             self._seed = seed_from(self.random_state)
-        sample = sample._replace(verified=verified)
+        sample = sample._replace(verified=verified, given=given)
         with Workers.of_jobs(self.n_jobs) as workers:
             train, watched = self._split(without_weightless(sample), held_out)
             if soft_classes is not None:
@@ -358,7 +360,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     ) -> TrainingState:
         weights = with_class_weight(sample.weights, self.class_weight, sample.y)
         sample = without_weightless(sample._replace(weights=weights))
-        X, y, weights, costs, _, verified, numbers = sample
+        X, y, weights, costs, _, verified, given, numbers = sample
         if not going_on:
             self._learn_tables(X, y)
         self.check_cost_matrix()
@@ -374,6 +376,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         if numbers is not None:
             rows.numbers = numbers
         rows.verified = verified
+        rows.given = None if given is None else as_codes(given, self.classes_)
         return rows
 
     def _learn_tables(self, X: Any, y: np.ndarray) -> None:

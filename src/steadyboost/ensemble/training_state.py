@@ -102,6 +102,7 @@ class TrainingState:
         self.numbers: Any = slice(None)  # indices of these rows in the X that was passed to fit
         self.n_passed = len(y)  # rows of that X
         self.verified: np.ndarray | None = None  # rows whose label is known to be right
+        self.given: np.ndarray | None = None  # labels before these were put right, if known
         self.weighting = Weighting()
         self.weights = np.empty(len(y))
         with np.errstate(divide="ignore"):  # a row of which nothing is at stake weighs nothing

@@ -48,8 +48,9 @@ class Sample(NamedTuple):
 
     Labels are (n,), or (n, labels) with 1 where a row has the label. ``distribution`` (n, k) are
     the probabilities of the labels of each row, where labels are soft; ``verified`` (n,) marks
-    rows whose label is known to be right. ``numbers`` are the rows' places in what the user passed,
-    None if these are all of it.
+    rows whose label is known to be right, and ``given`` (n,) are the labels before these were put
+    right, if known. ``numbers`` are the rows' places in what the user passed, None if these are all
+    of it.
     """
 
     X: Any
@@ -58,6 +59,7 @@ class Sample(NamedTuple):
     costs: np.ndarray | None = None
     distribution: np.ndarray | None = None
     verified: np.ndarray | None = None
+    given: np.ndarray | None = None
     numbers: np.ndarray | None = None
 
     def take(self, rows: np.ndarray) -> "Sample":
@@ -250,33 +252,6 @@ def in_range(weights: np.ndarray, largest: float) -> np.ndarray:
     if (weights >= SMALLEST_WEIGHT).all():
         return weights
     return np.where(is_positive, np.maximum(weights, SMALLEST_WEIGHT), 0.0)
-
-
-def check_verified(verified: Any, n: int) -> np.ndarray | None:
-    """A mask of the rows whose label is right, from a mask or positions; None where none is."""
-    if verified is None:
-        return None
-    listed = np.asarray(verified)
-    if listed.dtype == bool:
-        if listed.shape != (n,):
-            raise ValueError(
-                f"verified is a mask of shape {listed.shape} for {n} rows; pass one entry for each."
-            )
-        return listed
-    if listed.ndim != 1 or (len(listed) and listed.dtype.kind not in "iu"):
-        raise ValueError("verified must be a mask of True and False, or positions of rows.")
-    mask = np.zeros(n, dtype=bool)
-    positions, counts = np.unique(listed.astype(np.int64), return_counts=True)
-    if len(positions) and (positions[0] < 0 or positions[-1] >= n):
-        bad = positions[0] if positions[0] < 0 else positions[-1]
-        raise ValueError(f"verified lists row {bad}; there are rows 0 to {n - 1}.")
-    if (counts > 1).any():
-        raise ValueError(
-            f"verified lists row {positions[counts.argmax()]} {counts.max()} times; pass positions "
-            "of rows once each, or a mask of True and False."
-        )
-    mask[positions] = True
-    return mask
 
 
 def with_class_weight(

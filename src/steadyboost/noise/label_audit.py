@@ -20,10 +20,10 @@ from sklearn.utils.class_weight import compute_sample_weight
 import steadyboost
 from steadyboost.ensemble.validation import (
     check_labels,
-    check_verified,
     check_weights,
     class_indices,
 )
+from steadyboost.ensemble.verified import Checked, as_codes, corrected
 from steadyboost.interruptions import interrupted_fits_raise
 from steadyboost.noise.label_errors import (
     LabelErrors,
@@ -244,9 +244,12 @@ def audit(
         Instead of ``flag``: list as many rows as can be expected to be wrong by this share.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows.
-    verified : array-like of shape (n_samples,) of bool, or of positions, default=None
-        Rows whose label has been checked and is right. They are never listed, and show how often
-        the model is wrong, and so how many of the other labels are.
+    verified : array-like of bool or of positions, or dictionary, default=None
+        Rows whose label in ``y`` has been checked and is right; or a dictionary from positions to
+        right labels, where ``y`` has the labels as they were given. They are never listed, and show
+        how often the model is wrong, and so how many of the other labels are. Rows that were
+        chosen because their labels looked wrong must be in a dictionary: without the labels that
+        they had, nothing would show that the others are the better ones.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         As in :class:`~steadyboost.SteadyBoostClassifier`, where no estimator is given.
     random_state : int or None, default=None
@@ -278,10 +281,11 @@ def audit(
         "sample_weight": sample_weight, "verified": verified, "random_state": random_state,
         "categorical_features": categorical_features, "n_jobs": n_jobs, "callbacks": callbacks,
     }  # fmt: skip
-    labels = check_labels(y, X, several=True)
-    if labels.ndim == 2:
-        return _audit_sets(X, labels, options)
-    weights, checked = check_weights(sample_weight, X), check_verified(verified, len(labels))
+    passed = check_labels(y, X, several=True)
+    if passed.ndim == 2:
+        return _audit_sets(X, passed, options)
+    labels, right, given = corrected(verified, passed)
+    weights = check_weights(sample_weight, X)
     classes, codes = _checked(labels, weights)
     folds = Folds(cv, _check_groups(groups, len(labels)), random_state, n_jobs)
     _check_folds(folds, estimator)
@@ -292,8 +296,8 @@ def audit(
     }
     judge = None
     if estimator is None and groups is None and isinstance(cv, Integral):
-        rows = {"sample_weight": weights, "verified": checked}
-        judge = _cross_fitted(X, labels, rows, cv, n_jobs=n_jobs, **ours)
+        rows = {"sample_weight": weights, "verified": verified}
+        judge = _cross_fitted(X, passed, rows, cv, n_jobs=n_jobs, **ours)
         proba, errors = judge.out_of_sample_proba_, judge.label_errors_
     else:
         # By its public name: boosters import the functions of this package, not the other way.
@@ -302,8 +306,9 @@ def audit(
         if getattr(model, "class_weight", None) is not None:
             of_class = "balanced" if isinstance(model.class_weight, str) else model.class_weight
             unseen = without_weights(unseen, codes, compute_sample_weight(of_class, labels))
-        proba, errors = _judged(unseen, codes, weights, checked)
-    found = _listed(classes[codes], classes, proba, errors, Listed(flag, precision, checked))
+        given = None if given is None else as_codes(given, classes)
+        proba, errors = _judged(unseen, codes, weights, Checked.of(codes, right, given))
+    found = _listed(classes[codes], classes, proba, errors, Listed(flag, precision, right))
     conflicts = conflicting(X, codes)
     notes = [*notes_on(classes, codes, proba, errors), *conflict_note(conflicts)]
     told: dict[str, Any] = {"conflicts": conflicts, "notes": notes}
@@ -364,12 +369,13 @@ def audit_proba(
     """
     check_flag(flag, precision)
     proba = check_proba(pred_probs)
-    labels = check_labels(y, proba)
+    labels, right, given = corrected(verified, check_labels(y, proba))
     names = _columns(labels, proba.shape[1], classes)
     codes = class_indices(labels, names, "y")
-    weights, checked = check_weights(sample_weight, proba), check_verified(verified, len(labels))
-    proba, errors = _judged(proba, codes, weights, checked)
-    found = _listed(names[codes], names, proba, errors, Listed(flag, precision, checked))
+    weights = check_weights(sample_weight, proba)
+    given = None if given is None else as_codes(given, names)
+    proba, errors = _judged(proba, codes, weights, Checked.of(codes, right, given))
+    found = _listed(names[codes], names, proba, errors, Listed(flag, precision, right))
     notes = notes_on(names, codes, proba, errors)
     kept = index_columns(pred_probs, y)
     return LabelAudit(names, labels, **found, conflicts=[], notes=notes, kept=kept)
@@ -574,7 +580,7 @@ def _judged(
     proba: np.ndarray,
     codes: np.ndarray,
     weights: np.ndarray | None,
-    verified: np.ndarray | None = None,
+    checked: Checked,
 ) -> tuple[np.ndarray, LabelErrors]:
     """Probabilities of true classes and what they tell; NaN for rows of weight 0.
 
@@ -583,12 +589,12 @@ def _judged(
     """
     some = np.ones(len(codes), dtype=bool) if weights is None else weights > 0
     mass = np.ones(len(codes)) if weights is None else weights
-    right = None if verified is None else verified[some]
-    noise = fit_noise_model(proba[None, some], codes[some], mass[some], None, right)
+    own = checked.take(some)
+    noise = fit_noise_model(proba[None, some], codes[some], mass[some], None, own)
     true = np.full(proba.shape, np.nan)
     true[some] = noise.true_proba(proba[None, some])
     pooled = noise.pooled(proba[None, some])
-    views = {"order_by": proba[some], "pooled": pooled, "verified": right}
+    views: dict[str, Any] = {"order_by": proba[some], "pooled": pooled, "checked": own}
     return true, judge_labels(true[some], codes[some], mass[some], drawn_anew=noise.rate, **views)
 
 

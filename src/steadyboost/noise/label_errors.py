@@ -18,8 +18,15 @@ are those of the largest posterior density: the priors below decide where few ro
 any confident ones, do not. If a classifier is often wrong even where it is most confident, because
 the columns do not determine the class, its errors count as wrong labels: no method that sees only
 probabilities and labels can tell the two apart.
+
+Verified rows can: there it is known whether the most probable class is the true one. They move the
+log-odds of b, and their slope, as far as their number is evidence against the curve; the other
+parameters are then fitted again, with b as it is. Where it is known what verified rows were given
+as, they are counted like all others, so that those which were checked because they look wrong leave
+no gap.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -29,6 +36,7 @@ from scipy.optimize import minimize, minimize_scalar
 from scipy.special import expit, logit, softmax
 from sklearn.isotonic import isotonic_regression
 
+from steadyboost.ensemble.verified import Checked
 from steadyboost.noise.noise_model import BELIEFS, concentration, some_rows
 
 
@@ -57,6 +65,10 @@ PRIOR_WEIGHT = 5.0  # how often the priors count: the curves are not exact, so d
 STARTS = ((-6.0, -6.0), (-1.5, -5.0), (-5.0, -2.0))  # flat, level: clean, drawn anew, mix-ups
 MATRIX_ROWS = 10.0  # wrong labels' worth of belief, per class, in any other class alike
 RATE_ROWS = 3.0  # the same in the same rate for all classes
+# Of the log-odds of b, and of their slope, as verified rows tell them. By leave-one-set-out on the
+# same tables anything from 0.5 to 1 does; the curve b is off by about so much.
+SHIFT_DEVIATION = 0.7
+NO_SHIFT = (0.0, 0.0)
 LARGEST_OFFSET = 2.0  # of a class's log-odds from the common rate
 ROUNDS = 5  # of parameters and matrix in turn; nothing moves after four
 MOST_CELLS = 500_000  # of the table of rows and classes that parameters are fitted to
@@ -75,7 +87,6 @@ class Rows(NamedTuple):
     others: np.ndarray  # (n, k): probabilities of the other classes, if it is not ``top``
     confused: np.ndarray  # (n, k): that a row of each class is taken for ``y``, if mixed up
     weights: np.ndarray
-    noisy: np.ndarray  # (n,): 1; 0 for verified rows, whose label is right
 
     @property
     def n_classes(self) -> int:
@@ -107,7 +118,6 @@ def observe(
     y: np.ndarray,
     weights: np.ndarray,
     reference: np.ndarray,
-    verified: np.ndarray | None = None,
 ) -> Rows:
     """Rows as the model sees them; ``reference`` are sorted margins to rank by."""
     index = np.arange(len(y))
@@ -119,8 +129,18 @@ def observe(
     confused = np.minimum(clipped[index, y][:, None] / np.maximum(1 - clipped, SMALLEST), 1)
     confused[index, y] = 0
     rank = ranks_among(margins_of(clipped), reference)
-    noisy = np.ones(len(y)) if verified is None else 1.0 - verified
-    return Rows(y, top, rank, others, confused, weights, noisy)
+    return Rows(y, top, rank, others, confused, weights)
+
+
+def shift_at(rank: np.ndarray, shift: Sequence[float] | np.ndarray) -> np.ndarray:
+    """The shift of the log-odds of b by rank."""
+    return shift[0] + shift[1] * (2 * rank - 1)
+
+
+def shifted(share: np.ndarray, shift: np.ndarray) -> np.ndarray:
+    """Shares whose log-odds are moved; the same shares where ``shift`` is 0."""
+    factor = np.exp(shift)
+    return share * factor / (1 + share * (factor - 1))
 
 
 @dataclass
@@ -131,6 +151,9 @@ class LabelErrorModel:
     offsets: np.ndarray  # (k,): of the log-odds of each class's flat rate
     matrix: np.ndarray  # (k, k): classes that replace a label of each class; diagonal 0
     reference: np.ndarray  # sorted margins
+    shift: Sequence[float] = (
+        NO_SHIFT  # of the log-odds of b, and its slope: what verified rows tell
+    )
 
     @property
     def most(self) -> float:
@@ -150,7 +173,7 @@ class LabelErrorModel:
         """b(u), the probability that the most probable class is not the true one."""
         tie, log_decay = self.parameters[4:]
         at_tie = 0.5 + (self.most - 0.5) * expit(tie)
-        return at_tie * np.exp(-np.exp(log_decay) * rank)
+        return shifted(at_tie * np.exp(-np.exp(log_decay) * rank), shift_at(rank, self.shift))
 
     def true_proba(self, rows: Rows) -> np.ndarray:
         """(n, k): the distribution of the true class by the features alone."""
@@ -161,8 +184,8 @@ class LabelErrorModel:
 
     def joint(self, rows: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Densities of the given labels: kept (n,); replaced and mixed up, by true class (n, k)."""
-        truth, mixed = self.true_proba(rows), self.mix_up_rates(rows.rank) * rows.noisy
-        flat = self.flat_rates(rows.rank) * rows.noisy[:, None]
+        truth, mixed = self.true_proba(rows), self.mix_up_rates(rows.rank)
+        flat = self.flat_rates(rows.rank)
         kept = truth[rows.at, rows.y] * (1 - flat[rows.at, rows.y]) * (1 - mixed)
         replaced = truth * flat * self.matrix[:, rows.y].T
         confused = truth * ((1 - flat) * mixed[:, None]) * rows.confused
@@ -182,6 +205,7 @@ def objective(
     offsets: np.ndarray,
     replaced_by: np.ndarray,
     means: np.ndarray = MEANS,
+    shift: Sequence[float] = NO_SHIFT,
 ) -> tuple[float, np.ndarray]:
     """Minus the logarithm of the posterior density, up to a constant, and its gradient.
 
@@ -192,9 +216,10 @@ def objective(
     index, y, top, most = rows.at, rows.y, rows.top, 1 - 1 / rows.n_classes
     decay, share = np.exp(log_decay), expit(tie)
     at_tie = 0.5 + (most - 0.5) * share
-    error = at_tie * np.exp(-decay * rows.rank)
-    rate = most * expit((flat + rise * (1 - rows.rank))[:, None] + offsets) * rows.noisy[:, None]
-    mixed = most * expit(level + slope * (1 - rows.rank)) * rows.noisy
+    unshifted = at_tie * np.exp(-decay * rows.rank)
+    error = shifted(unshifted, shift_at(rows.rank, shift))
+    rate = most * expit((flat + rise * (1 - rows.rank))[:, None] + offsets)
+    mixed = most * expit(level + slope * (1 - rows.rank))
     # Density of the given label for each true class
     given = replaced_by * rate + rows.confused * ((1 - rate) * mixed[:, None])
     given[index, y] += (1 - rate[index, y]) * (1 - mixed)
@@ -210,7 +235,10 @@ def objective(
     by_flat -= own * rate_slope[index, y] * (1 - mixed)
     by_mixed = np.einsum("nk,nk->n", truth * (1 - rate), rows.confused) - own * (1 - rate[index, y])
     pull = rows.weights / density
-    pull_mixed, pull_error = pull * by_mixed * mixed_slope, pull * by_error * error
+    pull_mixed = pull * by_mixed * mixed_slope
+    # The slope of a shifted share, times the share
+    error_slope = error * (1 - error) / (1 - unshifted)
+    pull_error = pull * by_error * error_slope
     gradient = -np.array(
         [
             pull @ by_flat,
@@ -255,24 +283,67 @@ def fit_label_errors(
     y: np.ndarray,
     weights: np.ndarray | None = None,
     drawn_anew: float = 0.0,
-    verified: np.ndarray | None = None,
+    checked: Checked | None = None,
 ) -> LabelErrorModel:
     """The most probable parameters, given out-of-sample probabilities (n, k) and labels."""
     n, k = proba.shape
     weights = np.ones(n) if weights is None else weights / weights.mean()
+    checked = Checked.of(y, None, None) if checked is None else checked
     some = some_rows(n, max(MOST_CELLS // k, 1000))
-    if verified is not None:
-        some = np.union1d(some, np.flatnonzero(verified))
+    some = np.union1d(some, np.flatnonzero(checked.verified))
     reference = np.sort(margins_of(proba[some]))
-    right = None if verified is None else verified[some]
-    rows = observe(proba[some], y[some], weights[some], reference, right)
-    anyone = (1 - np.eye(k)) / (k - 1)
+    rows = observe(proba[some], checked.given[some], weights[some], reference)
     means = prior_means(proba[some], rows.rank, drawn_anew)
+    anyone = (1 - np.eye(k)) / (k - 1)
     model = LabelErrorModel(means.copy(), np.zeros(k), anyone, reference)
+    judged = rows.take(np.flatnonzero(checked.is_known[some]))
+    if not len(judged.y):
+        return model
     starts = [np.array([flat, 0.0, level, *means[3:]]) for flat, level in STARTS]
+    bounds = list(zip(LOWS, HIGHS, strict=True))
+    _climb(model, judged, starts, means, bounds)
+    right = np.flatnonzero(checked.verified[some])
+    if len(right):
+        model.shift = verified_shift(model, rows.take(right), y[some][right])
+        b_stays = [*bounds[:4], *((own, own) for own in model.parameters[4:])]
+        _climb(model, judged, [model.parameters], means, b_stays)
+    return model
+
+
+def verified_shift(model: LabelErrorModel, rows: Rows, true: np.ndarray) -> tuple[float, ...]:
+    """The likeliest shift of b, by how often the most probable class of verified rows is wrong.
+
+    Where the given label is known, it counts as well: rows may have been checked because of it.
+    As odds of b are a factor of the odds after the label was seen, these move by the same shift.
+    """
+    error = model.classifier_errors(rows.rank)
+    known = np.flatnonzero(rows.y >= 0)
+    error[known] = 1 - model.posterior(rows.take(known))[np.arange(len(known)), rows.top[known]]
+    error, wrong = np.clip(error, SMALLEST, 1 - SMALLEST), rows.top != true
+
+    def loss(shift: np.ndarray) -> tuple[float, np.ndarray]:
+        own = shifted(error, shift_at(rows.rank, shift))
+        off = rows.weights * (own - wrong)
+        held = shift / SHIFT_DEVIATION**2
+        fit = rows.weights @ np.log(np.where(wrong, own, 1 - own))
+        slope = np.array([off.sum(), off @ (2 * rows.rank - 1)])
+        return float(held @ shift / 2 - fit), held + slope
+
+    return tuple(minimize(loss, NO_SHIFT, jac=True, method="BFGS").x.tolist())
+
+
+def _climb(
+    model: LabelErrorModel,
+    rows: Rows,
+    starts: list[np.ndarray],
+    means: np.ndarray,
+    bounds: list[tuple[float, float]],
+) -> None:
+    """Parameters of the largest posterior density, and the matrix, in turn."""
+    k = rows.n_classes
+    anyone = (1 - np.eye(k)) / (k - 1)
     for _ in range(ROUNDS):
-        known = rows, model.offsets, model.matrix[:, rows.y].T, means
-        bounds = list(zip(LOWS, HIGHS, strict=True))
+        known = rows, model.offsets, model.matrix[:, rows.y].T, means, model.shift
         tries = [
             minimize(objective, start, known, jac=True, method="L-BFGS-B", bounds=bounds)
             for start in starts
@@ -280,7 +351,6 @@ def fit_label_errors(
         model.parameters = min(tries, key=lambda found: found.fun).x
         starts = [model.parameters]
         _update_classes(model, rows, anyone)
-    return model
 
 
 def _update_classes(model: LabelErrorModel, rows: Rows, anyone: np.ndarray) -> None:
@@ -294,7 +364,7 @@ def _update_classes(model: LabelErrorModel, rows: Rows, anyone: np.ndarray) -> N
     of_class = replaced + confused * share[:, None]
     of_class[rows.at, rows.y] += kept * share
     mass = of_class.sum(axis=0)
-    expected = (of_class * model.flat_rates(rows.rank) * rows.noisy[:, None]).sum(axis=0)
+    expected = (of_class * model.flat_rates(rows.rank)).sum(axis=0)
     offsets = model.offsets + np.log((replaced.sum(axis=0) + RATE_ROWS) / (expected + RATE_ROWS))
     offsets -= np.average(offsets, weights=mass)
     model.offsets = np.clip(offsets, -LARGEST_OFFSET, LARGEST_OFFSET)
@@ -444,12 +514,12 @@ def judge_labels(
     order_by: np.ndarray | None = None,
     drawn_anew: float = 0.0,
     pooled: np.ndarray | None = None,
-    verified: np.ndarray | None = None,
+    checked: Checked | None = None,
 ) -> LabelErrors:
     """Judge labels by out-of-sample probabilities (n, k); all weights are positive.
 
-    Labels of ``verified`` rows, a mask, are right: they show how often the classifier is wrong, and
-    so how many of the other rows that it disagrees with have a wrong label.
+    Labels of verified rows are right: they show how often the classifier is wrong, and so how many
+    of the other rows that it disagrees with have a wrong label.
     Rows are ordered by ``order_by``, the probabilities before a noise model changed them, if given.
     ``drawn_anew`` is the rate that the noise model found, and ``pooled`` the probabilities from
     which it has not taken out a matrix: what follows from each counts by how likely it makes the
@@ -462,15 +532,16 @@ def judge_labels(
         rate = Rate.of(nothing, nothing, mass)
         return LabelErrors(nothing, np.zeros(len(y), dtype=int), rate, [rate], np.ones((1, 1)))
     both = [proba] if pooled is None or np.array_equal(proba, pooled) else [proba, pooled]
-    views = [view_of(own, y, mass, order_by, drawn_anew, verified) for own in both]
+    checked = Checked.of(y, None, None) if checked is None else checked
+    views = [view_of(own, y, mass, order_by, drawn_anew, checked) for own in both]
     shares = softmax([view.log_likelihood for view in views])
     wrong, posterior, disagrees = (
         sum(share * values for share, values in zip(shares, parts, strict=True))
         for parts in list(zip(*views, strict=True))[1:]
     )
-    noisy = np.ones(len(y)) if verified is None else 1.0 - verified
-    counts = np.eye(k) * SMALLEST
-    np.add.at(counts.T, y, posterior * (mass * noisy)[:, None])
+    posterior[checked.verified] = np.eye(k)[y[checked.verified]]
+    counts, known = np.eye(k) * SMALLEST, checked.is_known
+    np.add.at(counts.T, checked.given[known], posterior[known] * mass[known, None])
     posterior[np.arange(len(y)), y] = -1
     drawn = drawn_anew * (1 - 1 / k) / max(float(np.average(wrong, weights=mass)), SMALLEST)
     sure = max(LEAST_SHARE, SURE_SHARE * min(drawn, 1.0))
@@ -490,17 +561,18 @@ def view_of(
     mass: np.ndarray,
     order_by: np.ndarray | None,
     drawn_anew: float,
-    verified: np.ndarray | None,
+    checked: Checked,
 ) -> View:
     """The model fitted to one distribution of true classes."""
-    model = fit_label_errors(proba, y, mass, drawn_anew, verified)
-    rows = observe(proba, y, mass, model.reference, verified)
-    doubted, wrong = np.flatnonzero(rows.noisy), np.zeros(len(y))
+    model = fit_label_errors(proba, y, mass, drawn_anew, checked)
+    rows = observe(proba, checked.given, mass, model.reference)
+    doubted, wrong = np.flatnonzero(~checked.verified), np.zeros(len(y))
     order_by = proba if order_by is None else order_by
     if len(doubted):
         wrong[doubted] = wrong_proba(model, rows.take(doubted), order_by[doubted])
     kept, replaced, confused = model.joint(rows)
     density = kept + replaced.sum(axis=1) + confused.sum(axis=1)
-    likelihood = float(mass @ np.log(np.maximum(density, 1e-300)))
-    disagrees = (rows.top != y) & (rows.noisy > 0)
+    known = checked.is_known
+    likelihood = float(mass[known] @ np.log(np.maximum(density[known], 1e-300)))
+    disagrees = (rows.top != y) & ~checked.verified
     return View(likelihood, wrong, model.posterior(rows), disagrees.astype(float))

@@ -16,6 +16,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, gammaln
 
+from steadyboost.ensemble.verified import Checked
+
 SMALLEST = 1e-3  # that a probability is taken for: no model knows better
 USUAL_WEIGHT = 1.5  # of all members together
 HOLD = 1.0  # rows' worth of belief that members weigh the same
@@ -102,16 +104,18 @@ def fit_noise_model(
     y: np.ndarray,
     row_weights: np.ndarray,
     wrong: float | None = None,
-    verified: np.ndarray | None = None,
+    checked: Checked | None = None,
 ) -> NoiseModel:
     """The likeliest noise model of given labels; ``wrong`` fixes the share of wrong ones.
 
-    Labels of ``verified`` rows, a mask, are right.
+    Labels of ``checked`` rows are right, and count as they were given where that is known.
     """
     k = proba.shape[2]
     some = some_rows(len(y), min(MOST_ROWS, max(LEAST_ROWS, MOST_CELLS // k)))
     fixed = None if wrong is None else min(wrong * k / (k - 1), 1.0)
-    noisy = np.ones(len(y)) if verified is None else 1.0 - verified
+    noisy = np.ones(len(y))
+    if checked is not None:
+        y, noisy = np.where(checked.is_known, checked.given, y), checked.is_known.astype(float)
     weights, rate = fit_weights(
         logs(proba[:, some]), y[some], row_weights[some], fixed, noisy[some]
     )

@@ -4,45 +4,46 @@ The consensus of the answers is what the first model learns, as soft labels. Wha
 rows that it has not seen is one more voice in the next consensus, from which the next model learns.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from steadyboost.ensemble.soft_labels import SoftLabels
 from steadyboost.ensemble.validation import label_array, n_rows
+from steadyboost.ensemble.verified import check_verified
 from steadyboost.noise.annotations import Annotations, read_annotations
-from steadyboost.noise.crowd import AnnotatorTable, Consensus, ConsensusTable, judged, known_classes
+from steadyboost.noise.crowd import AnnotatorTable, Consensus, ConsensusTable, judged
 from steadyboost.noise.crowd_model import CrowdModel, fit_crowd
 
 N_MODELS = 2  # a third changes next to nothing
 LEAST_SHARE = 0.01  # of a soft label: less is not worth a copy of the row
 
 
-def read_answers(annotations: Any, X: Any, y: Any, verified: np.ndarray | None) -> Annotations:
-    """Checked annotations of the rows of X; labels of checked rows are among the classes."""
+def read_answers(annotations: Any, X: Any, truth: dict[int, Any] | None) -> Annotations:
+    """Checked annotations of the rows of X; right labels are among the classes."""
     answers = read_annotations(annotations, n_items=n_rows(X))
-    if y is None:
+    if not truth:
         return answers
-    named = label_array(y)
-    if len(named) != answers.n_items:
-        raise ValueError(f"y has {len(named)} labels for {answers.n_items} rows of X.")
-    if verified is None:
-        return answers
-    classes = np.union1d(answers.classes, np.array(named[verified].tolist()))
+    classes = np.union1d(answers.classes, np.array(list(truth.values())))
     return answers._replace(
         classes=classes, label=np.searchsorted(classes, answers.classes)[answers.label]
     )
 
 
-def known_labels(answers: Annotations, y: Any, verified: np.ndarray | None) -> np.ndarray | None:
-    """Codes of the labels of checked rows, -1 for others."""
-    if verified is None:
+def right_labels(verified: Any, y: Any, n: int) -> dict[int, Any] | None:
+    """The labels of checked rows, by position; None where no row is checked."""
+    mask = check_verified(verified, n)
+    if y is not None and len(y) != n:
+        raise ValueError(f"y has {len(y)} labels for {n} rows of X.")
+    if mask is None:
         return None
+    if isinstance(verified, Mapping):
+        return dict(verified)
     if y is None:
         raise ValueError("verified marks rows whose label in y is right, but y is None; pass y.")
-    rows = np.flatnonzero(verified).tolist()
-    return known_classes(dict(zip(rows, label_array(y)[rows].tolist(), strict=True)), answers)
+    rows = np.flatnonzero(mask)
+    return dict(zip(rows.tolist(), label_array(y)[rows].tolist(), strict=True))
 
 
 def fit_to_answers(

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from steadyboost.boosters.steadyboost.annotated import (
     fit_to_answers,
-    known_labels,
     of_one_annotator,
     read_answers,
+    right_labels,
 )
 from steadyboost.boosters.steadyboost.booster_member import (
     ALL_ROUNDS,
@@ -50,10 +50,12 @@ from steadyboost.ensemble.rounds import Round, Seeds
 from steadyboost.ensemble.soft_labels import SoftLabels, rows_of_copies
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
-from steadyboost.ensemble.validation import check_verified, in_range, is_stream, n_rows
+from steadyboost.ensemble.validation import check_labels, in_range, is_stream, n_rows
+from steadyboost.ensemble.verified import Checked, check_verified, corrected
 from steadyboost.learners.base import Answers, Data, Learner
 from steadyboost.learners.tree import LeafAnswer
 from steadyboost.noise.annotations import Annotations
+from steadyboost.noise.crowd import known_classes
 from steadyboost.noise.label_errors import is_flagged, judge_labels, without_weights
 from steadyboost.noise.label_table import LabelTable
 from steadyboost.noise.noise_model import TINY, NoiseModel, fit_noise_model
@@ -322,10 +324,12 @@ class SteadyBoostClassifier(BoostingClassifier):
             Answers of several annotators, instead of ``y``: a column for each, with None or NaN
             where there is no answer; or a data frame with the columns item (the position of the
             row), annotator and label; see :func:`~steadyboost.noise.consensus`.
-        verified : array-like of shape (n_samples,) of bool, or of positions, default=None
-            Rows whose label in ``y`` has been checked and is right. They are never flagged, and
-            show the noise model how often the members are wrong; with ``annotations`` they are
-            also what annotators are judged by, and ``y`` counts for these rows only.
+        verified : array-like of bool or of positions, or dictionary, default=None
+            Rows whose label in ``y`` has been checked and is right; or a dictionary from positions
+            to right labels, where ``y`` has the labels as they were given. They are never flagged,
+            and show the noise model how often the members are wrong (see
+            :func:`~steadyboost.noise.audit`); with ``annotations`` they are also what annotators
+            are judged by, and ``y`` counts for these rows only.
 
         Returns
         -------
@@ -336,20 +340,23 @@ class SteadyBoostClassifier(BoostingClassifier):
         in_memory = not (is_dask(X) or is_stream(X, y))
         if verified is not None and not in_memory:
             raise ValueError("verified is for rows in memory; X is distributed or streamed.")
-        checked = None if verified is None else check_verified(verified, n_rows(X))
-        rows = {"sample_weight": sample_weight, "held_out": held_out, "verified": checked}
-        fit: Callable[..., Any] = partial(self._fit, X, **rows)
+        rows = {"sample_weight": sample_weight, "held_out": held_out}
+        fit: Callable[..., Any] = partial(self._fit, X, cost_matrix=cost_matrix, **rows)
         if annotations is None:
-            return fit(y, cost_matrix=cost_matrix, distribution=label_distribution)
+            if verified is None or label_distribution is not None:
+                mask = check_verified(verified, n_rows(X)) if in_memory else None
+                return fit(y, distribution=label_distribution, verified=mask)
+            right = corrected(verified, check_labels(y, X))
+            return fit(right.y, verified=right.verified, given=right.given)
         if label_distribution is not None or self.warm_start or not in_memory:
             raise ValueError(
                 "annotations cannot be used with label_distribution, warm_start=True or rows that "
                 "are not in memory; pass the labels of steadyboost.noise.consensus instead."
             )
         self._validate_params()
-        answers = read_answers(annotations, X, y, checked)
-        known = known_labels(answers, y, checked)
-        return self._fit_annotated(answers, known, partial(fit, cost_matrix=cost_matrix))
+        truth = right_labels(verified, y, n_rows(X))
+        answers = read_answers(annotations, X, truth)
+        return self._fit_annotated(answers, known_classes(truth, answers), fit)
 
     def _fit_annotated(
         self, answers: Annotations, known: np.ndarray | None, fit: Callable[..., Any]
@@ -359,9 +366,10 @@ class SteadyBoostClassifier(BoostingClassifier):
             fit(answers.classes[answers.label])
             self.consensus_, self.annotators_ = of_one_annotator(answers, self)
             return self
+        verified = None if known is None else known >= 0
 
         def fit_soft(soft: SoftLabels) -> tuple[np.ndarray, np.ndarray]:
-            fit(None, distribution=soft)
+            fit(None, distribution=soft, verified=verified)
             return self.out_of_sample_proba_, self.classes_
 
         found = fit_to_answers(answers, known, fit_soft)
@@ -536,7 +544,8 @@ class SteadyBoostClassifier(BoostingClassifier):
         training = self.make_state(rows, self._learner(), stages) if state is None else state
         unseen = training.finish()
         wrong = None if self.robustness == "auto" else float(self.robustness)
-        noise = fit_noise_model(unseen, rows.y, training.rows.weights, wrong, rows.verified)
+        checked = Checked.of(rows.y, rows.verified, rows.given)
+        noise = fit_noise_model(unseen, rows.y, training.rows.weights, wrong, checked)
         self._keep_members(list(training.members))
         self._keep(noise)
         self._has_copies = rows_of_copies(rows.numbers) is not None
@@ -576,11 +585,10 @@ class SteadyBoostClassifier(BoostingClassifier):
             weights = weights / by_row
         pooled = without_copies(pooled, rows, weights)[0]
         proba, y, weights, numbers = without_copies(proba, rows, weights)
-        checked = np.zeros(n, dtype=bool)
-        if rows.verified is not None:
-            checked[rows.numbers] = rows.verified
+        known = (of_rows(own, rows, numbers) for own in (rows.verified, rows.given))
+        checked = Checked.of(y, *known)
         self.label_errors_ = errors = judge_labels(
-            proba, y, weights, None, self._rate, pooled, checked[numbers]
+            proba, y, weights, None, self._rate, pooled, checked
         )
         self.out_of_sample_proba_ = np.full((n, proba.shape[1]), np.nan)
         self.out_of_sample_proba_[numbers] = proba
@@ -590,7 +598,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         self._given[numbers] = y
         self._suggested = self._given.copy()
         self._suggested[numbers] = np.where(
-            is_flagged(errors.wrong) & ~checked[numbers], errors.other, y
+            is_flagged(errors.wrong) & ~checked.verified, errors.other, y
         )
         self.noise_rate_, self.transition_matrix_ = errors.rate.rate, errors.transition
         self.noise_rate_interval_ = np.array([errors.rate.low, errors.rate.high])
@@ -639,6 +647,15 @@ def without_copies(
     order = np.lexsort((-weights, row_of))
     best = order[np.flatnonzero(np.diff(row_of[order], prepend=-1))]
     return proba[best], rows.y[best], np.bincount(row_of, weights=weights), rows.numbers[best]
+
+
+def of_rows(known: np.ndarray | None, rows: TrainingState, numbers: Any) -> np.ndarray | None:
+    """What is known of each copy of a row, by the numbers of the rows."""
+    if known is None:
+        return None
+    passed = np.zeros(rows.n_passed, dtype=known.dtype)
+    passed[rows.numbers] = known
+    return passed[numbers]
 
 
 def leaves_for(n_rows: int) -> int:

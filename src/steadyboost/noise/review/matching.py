@@ -126,6 +126,15 @@ class ReviewedLabels:
     verified: np.ndarray
     changed: np.ndarray
 
+    @property
+    def truth(self) -> dict[int, Any]:
+        """The right labels of verified rows, by number.
+
+        ``audit`` and ``fit`` take them as ``verified``, with the labels as they were given.
+        """
+        rows = np.flatnonzero(self.verified)
+        return dict(zip(rows.tolist(), self.y[rows].tolist(), strict=True))
+
     def __repr__(self) -> str:
         return (
             f"{len(self.changed)} labels changed, {int(self.verified.sum()) - len(self.changed)} "

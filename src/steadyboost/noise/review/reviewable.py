@@ -98,7 +98,8 @@ class Reviewable:
         Returns
         -------
         labels : ReviewedLabels
-            The labels ``y``, and the masks ``keep`` (rows not left out) and ``verified``.
+            The labels ``y``, the masks ``keep`` (rows not left out) and ``verified``, and the
+            settled labels by row, ``truth``, for ``audit(X, given, verified=labels.truth)``.
         """
         shown = self._shown(table)
         hash_of = None if shown is None else ShownTable.of(shown).hash
