@@ -220,6 +220,7 @@ def explain(model: ModelFile, top: Top = 15, round_: Round = 1, json: Json = Fal
     page.print(importance_grid(loaded, top))
     effects = effects_of(loaded.booster)
     if effects:
+        page.print("what speaks for a class, with the mean contribution to its share or score:")
         page.print(effects_grid(effects))
     page.print(history_grid(loaded.booster))
     page.print(hypothesis(loaded.booster, round_), soft_wrap=True)
@@ -302,16 +303,8 @@ def effects_grid(effects: dict[Any, list[ColumnEffect]]) -> Any:
     shown = list(effects.items())[:MOST_CLASSES]
     rows = [[str(label), "\n".join(map(str, own)) or "-"] for label, own in shown]
     more = len(effects) - len(shown)
-    caption = "in brackets: what a value adds to the score or share of the class, on average"
-    more_words = f"; {more} more classes" if more else ""
-    return grid(
-        ("class", ""),
-        rows,
-        title="what speaks for a class",
-        title_justify="left",
-        caption=caption + more_words,
-        caption_justify="left",
-    )
+    caption = f"and {more:,} more classes" if more else None
+    return grid(("class", ""), rows, caption=caption, caption_justify="left")
 
 
 def history_grid(booster: Any) -> Any:

@@ -56,7 +56,7 @@ def class_effects(model: Any, top: int = 3) -> dict[Any, list[ColumnEffect]]:
     ----------
     model : booster
         A fitted booster that adds up trees, or SteadyBoostClassifier, of which the forests are
-        asked: contributions are then to shares of the class, else to the decision function.
+        asked: contributions are then to the share of the class, else to its score, per round.
     top : int, default=3
         Columns of each class.
 
@@ -96,7 +96,7 @@ def _weighed_trees(model: Any) -> Iterator[WeighedTree]:
         yield from _of_forests(model)
         return
     check_additive(model, "a sum of columns")
-    matrix = decision_matrix(model)
+    matrix = decision_matrix(model) / len(model.stages_)
     if matrix.shape[1] == 1:  # one number for two classes
         matrix = np.hstack([-matrix, matrix]) if model.n_classes_ == 2 else matrix
     for one in model_trees(model):

@@ -1,6 +1,7 @@
 """What SteadyBoost says of its training rows, by models that have not seen them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 
@@ -72,6 +73,17 @@ def test_a_column_that_decides_speaks_for_the_class():
     found = model.training_evidence(X).contributions(rows, 1 - y[rows], y[rows])
     assert (found.argmax(axis=1) == 2).all()
     assert (found[:, 2] > 3 * np.abs(np.delete(found, 2, axis=1)).max(axis=1)).all()
+
+
+def test_dates_have_one_contribution():
+    days = np.random.default_rng(0).integers(0, 700, 80)
+    X = pd.DataFrame({"size": 1.0, "born": pd.Timestamp("2020-01-01") + pd.to_timedelta(days, "D")})
+    model = SteadyBoostClassifier(n_estimators=3, random_state=0).fit(X, days > 350)
+    found = model.training_evidence(X).contributions(
+        np.arange(4), np.ones(4, int), np.zeros(4, int)
+    )
+    assert found.shape == (4, 2)
+    assert found[:, 1].all()
 
 
 def test_rows_may_come_in_any_order(fitted):

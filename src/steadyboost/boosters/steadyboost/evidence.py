@@ -147,7 +147,8 @@ class TrainingEvidence:
     ) -> np.ndarray:
         """(rows, features): contributions to log q(towards) - log q(against), by members of trees.
 
-        ``towards`` and ``against`` are indices of classes.
+        ``towards`` and ``against`` are indices of classes. What the parts of a date contribute is
+        added up.
         """
         order = np.argsort(rows)
         pairs = Pairs(self._place_of_row[rows[order]], towards[order], against[order])
@@ -158,7 +159,8 @@ class TrainingEvidence:
                 total += weight * self._by_booster(number, place.member, pairs)
             elif _is_forest(place):
                 total += weight * self._by_forest(number, place.member, pairs)
-        return total[np.argsort(order)]
+        by_feature = np.apply_along_axis(self.model._encoder.by_feature, 1, total)
+        return by_feature[np.argsort(order)]
 
     def _by_booster(self, number: int, member: BoosterMember, pairs: Pairs) -> np.ndarray:
         """Of the booster that left a row out: its scores are sums, in logarithms."""
