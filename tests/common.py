@@ -1,6 +1,7 @@
 """Every booster, and the small problems and comparisons that their tests share."""
 
 import warnings
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,7 +9,15 @@ from sklearn.datasets import make_classification
 from sklearn.tree import DecisionTreeClassifier
 
 import steadyboost
-from steadyboost import SteadyBoostClassifier, Tree
+from steadyboost import (
+    AdaBoostClassifier,
+    AdaBoostM2Classifier,
+    AdaBoostOCClassifier,
+    SAMMEClassifier,
+    SoftmaxBoostClassifier,
+    SteadyBoostClassifier,
+    Tree,
+)
 from steadyboost.ensemble.estimator import BoostingClassifier
 
 
@@ -20,6 +29,16 @@ def is_booster(item):
 
 PUBLIC = [getattr(steadyboost, name) for name in steadyboost.__all__]
 BOOSTERS = [item for item in PUBLIC if is_booster(item)]
+# One of each kind: subproblems of two classes, weights that are multiplied, weights of pairs,
+# output codes, an answer per label, and members.
+FAMILIES = [
+    AdaBoostClassifier,
+    SAMMEClassifier,
+    AdaBoostM2Classifier,
+    AdaBoostOCClassifier,
+    SoftmaxBoostClassifier,
+    SteadyBoostClassifier,
+]
 LEARNERS = {"default": None, "sklearn": DecisionTreeClassifier(max_depth=2)}
 
 
@@ -35,8 +54,31 @@ FRAMES = {
 }
 
 each_booster = pytest.mark.parametrize("booster", BOOSTERS, ids=lambda booster: booster.__name__)
-each_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS.keys())
 each_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES.keys())
+
+
+def each_booster_with(**values):
+    """Every booster with the first of each parameter's values; one of each family with all.
+
+    Values are a list, or a dictionary by their names in the name of the test.
+    """
+    named = [of if isinstance(of, dict) else {str(v): v for v in of} for of in values.values()]
+    combinations = list(product(*(of.items() for of in named)))
+    cases = []
+    for booster in BOOSTERS:
+        for pairs in combinations if booster in FAMILIES else combinations[:1]:
+            ids, chosen = zip(*pairs, strict=True)
+            given = dict(zip(values, chosen, strict=True))
+            if takes(booster, given.get("learner"), given.get("resample", False)):
+                name = "-".join([booster.__name__, *ids])
+                cases.append(pytest.param(booster, *chosen, id=name))
+    return pytest.mark.parametrize(("booster", *values), cases)
+
+
+def takes(booster, learner, resample):
+    """Whether a booster can be given a weak learner, and draw rows."""
+    own = booster.does_without
+    return not ("estimator" in own and learner is not None) and not ("resample" in own and resample)
 
 
 CHOSEN = {

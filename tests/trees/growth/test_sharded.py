@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from combinations import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import tree_cases
@@ -41,7 +42,8 @@ def workers():
 
 
 made_up = partial(tree_cases.made_up, gappy=2, categorical=2, n_bins=12)
-each_number = pytest.mark.parametrize("n_shards", [1, 2, 3, 7])
+NUMBERS = [1, 2, 3, 7]
+each_number = pytest.mark.parametrize("n_shards", NUMBERS)
 KINDS = {
     "numbers": {"numeric": 6, "gappy": 0, "n_bins": 20},
     "gaps": {"numeric": 2, "gappy": 4, "n_bins": 20},
@@ -68,19 +70,19 @@ def check(binned, sums, params, n_shards, run=one_by_one):
     return tree
 
 
-@each_number
-@pytest.mark.parametrize("limits", LIMITS)
-@pytest.mark.parametrize("criterion", CRITERIA)
+@pairwise(criterion=CRITERIA, limits=LIMITS, n_shards=NUMBERS)
 def test_shards_grow_the_tree_of_all_rows(criterion, limits, n_shards, workers):
     binned, sums = made_up(criterion)
     check(binned, sums, growth_of(criterion, limits), n_shards, workers.run)
 
 
-@each_number
-@pytest.mark.parametrize("limits", ["depth", "leaves", "samples", "none"])
-@pytest.mark.parametrize("criterion", ["gini", "edge", "newton"])
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("stored", ["dense", "sparse"])
+@pairwise(
+    stored=["dense", "sparse"],
+    kind=KINDS,
+    criterion=["gini", "edge", "newton"],
+    limits=["depth", "leaves", "samples", "none"],
+    n_shards=NUMBERS,
+)
 def test_tables_of_any_kind_grow_the_same_tree(stored, kind, criterion, limits, n_shards, workers):
     binned, sums = tree_cases.made_up(criterion, n_rows=2000, **KINDS[kind])
     if stored == "sparse":
@@ -94,9 +96,7 @@ def test_tables_of_any_kind_grow_the_same_tree(stored, kind, criterion, limits, 
     assert tree.depth > 1
 
 
-@each_number
-@pytest.mark.parametrize("limits", LIMITS)
-@pytest.mark.parametrize("kind", KINDS)
+@pairwise(kind=KINDS, limits=LIMITS, n_shards=NUMBERS)
 def test_a_root_whose_histogram_is_known_grows_the_same_tree(kind, limits, n_shards, workers):
     binned, sums = tree_cases.made_up("gini", n_rows=600, **KINDS[kind])
     labels = sums.labels
@@ -117,9 +117,7 @@ def test_a_root_whose_histogram_is_known_grows_the_same_tree(kind, limits, n_sha
         np.testing.assert_array_equal(kept.hist, before)
 
 
-@pytest.mark.parametrize("n_shards", [2, 3, 7])
-@pytest.mark.parametrize("limits", ["depth", "leaves", "everything"])
-@pytest.mark.parametrize("name", REAL)
+@pairwise(name=REAL, limits=["depth", "leaves", "everything"], n_shards=[2, 3, 7])
 def test_shards_grow_the_tree_of_all_rows_on_real_data(name, limits, n_shards):
     _, binned, labels, n_labels = real(name)
     weights = np.random.default_rng(1).exponential(size=len(labels))
