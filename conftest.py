@@ -1,4 +1,4 @@
-"""What tests in ``tests`` and doctests in ``src`` share: a folder for compiled kernels.
+"""What tests in ``tests`` and doctests in ``src`` share: a folder for compiled kernels, one thread.
 
 numba keeps what it compiles by the time stamp of the file that a function is in, and does not see
 that another file, whose functions are compiled into it, has changed. Here the folder's name has a
@@ -28,3 +28,7 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     user = getattr(os, "getuid", lambda: "user")()  # the folder of another could not be written to
     name = f"steadyboost-kernels-{user}-{hash_of(SOURCES)}"
     os.environ["NUMBA_CACHE_DIR"] = str(Path(tempfile.gettempdir()) / name)
+
+# Tables are small, and the processes of pytest-xdist share the processors: further threads of BLAS
+# and OpenMP would spend their time waiting.
+os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from combinations import pairwise
 from common import Recording, make, problem
 from reference.output_codes import adaboost_oc, msmooth_boost, real_data
 from sklearn.datasets import load_breast_cancer, load_wine
@@ -20,17 +21,30 @@ from steadyboost.noise import corrupt
 
 LAMBDAS = (0.0, 0.1, 0.5, 1.0, 2.5)
 VARIANTS = [
-    pytest.param(AdaBoostOCClassifier, {"alpha": "pseudoloss"}, id="oc-pseudoloss"),
-    pytest.param(AdaBoostOCClassifier, {"alpha": "error"}, id="oc-error"),
-    *(pytest.param(MSmoothBoostClassifier, {"smoothing": s}, id=f"ms-{s}") for s in LAMBDAS),
+    (AdaBoostOCClassifier, {"alpha": "pseudoloss"}),
+    (AdaBoostOCClassifier, {"alpha": "error"}),
+    *((MSmoothBoostClassifier, {"smoothing": s}) for s in LAMBDAS),
 ]
 each_variant = pytest.mark.parametrize(("booster", "params"), VARIANTS)
 
 
-@pytest.fixture(params=["iris", "wine", "glass", "vehicle"])
-def data(request):
-    folder = request.param in ("glass", "vehicle") and request.getfixturevalue("from_folder")
-    return real_data(request.param, folder)
+SETS = ["iris", "wine", "glass", "vehicle"]
+
+
+@pytest.fixture
+def rows_of(request):
+    """A function of the name of a real data set."""
+
+    def rows(name):
+        folder = name in ("glass", "vehicle") and request.getfixturevalue("from_folder")
+        return real_data(name, folder)
+
+    return rows
+
+
+@pytest.fixture(params=SETS)
+def data(request, rows_of):
+    return rows_of(request.param)
 
 
 def colorings_of(k, n_rounds=20, seed=0):
@@ -71,10 +85,10 @@ def assert_twins(model, learner, twin, X):
 # Twins
 
 
-@each_variant
-@pytest.mark.parametrize("depth", [1, 3])
-def test_it_equals_its_twin_round_by_round(data, booster, params, depth):
-    X, y = data
+@pairwise(name=SETS, variant=VARIANTS, depth=[1, 3])
+def test_it_equals_its_twin_round_by_round(rows_of, name, variant, depth):
+    X, y = rows_of(name)
+    booster, params = variant
     model, learner = recorded(booster, X, y, depth, **params)
     assert_twins(model, learner, twin_of(model, learner, y), X)
 

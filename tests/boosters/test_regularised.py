@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from combinations import pairwise
 from common import Recording, make, problem, quiet
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -91,11 +92,9 @@ def assert_rounds(model, rounds, X):
     np.testing.assert_allclose(normalizers, [r.C for r in rounds], rtol=1e-10)
 
 
-@each_pair
-@pytest.mark.parametrize("depth", [1, 2])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("rate", [1.0, 0.3])
-def test_it_equals_its_twin_round_by_round(pair, depth, weighted, rate):
+@pairwise(name=PAIRS, depth=[1, 2], weighted=[False, True], rate=[1.0, 0.3])
+def test_it_equals_its_twin_round_by_round(name, depth, weighted, rate):
+    pair = PAIRS[name]
     X, y = problem(k=2)
     prior = np.random.default_rng(0).uniform(1, 3, size=len(y)) if weighted else None
     learner = Recording(depth)

@@ -4,7 +4,14 @@ import pickle
 
 import numpy as np
 import pytest
-from common import assert_same_model, each_booster, make, needs_free_rounds, quiet
+from common import (
+    assert_same_model,
+    each_booster,
+    each_booster_with,
+    make,
+    needs_free_rounds,
+    quiet,
+)
 from reference.sparse_cases import FORMS, labels, table
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -42,7 +49,6 @@ LEARNERS = {
     "test": AttributeTest(),
     "rule": DecisionRule(),
 }
-each_learner = pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS.keys())
 each_form = pytest.mark.parametrize("form", FORMS.values(), ids=FORMS.keys())
 
 
@@ -75,8 +81,7 @@ def assert_same(one, other):
         np.testing.assert_array_equal(one.decision_function(rows), other.decision_function(FULL))
 
 
-@each_booster
-@each_learner
+@each_booster_with(learner=LEARNERS)
 def test_it_learns_what_the_full_rows_teach(booster, learner):
     assert_same(*pair(booster, estimator=learner))
 
@@ -131,8 +136,7 @@ def test_c45_learns_the_same_up_to_rounding(booster):
         np.testing.assert_allclose(*scores, rtol=1e-9)
 
 
-@each_booster
-@pytest.mark.parametrize("learner", [None, C45()])
+@each_booster_with(learner=[None, C45()])
 def test_held_out_rows_may_be_sparse(booster, learner):
     options = {"estimator": learner, "n_estimators": 8, "early_stopping": True}
     model, expected = pair(booster, n_iter_no_change=3, **options)
@@ -174,8 +178,7 @@ def test_parameters_are_chosen_on_sparse_rows():
     assert_same(model, expected)
 
 
-@each_booster
-@pytest.mark.parametrize("learner", [None, C45()])
+@each_booster_with(learner=[None, C45()])
 def test_model_files_hold_it(booster, learner, tmp_path):
     model = quiet(make(booster, estimator=learner).fit, CSR, Y)
     model.save(tmp_path / "model.sb")

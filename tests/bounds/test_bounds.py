@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from combinations import pairwise
 from common import Recording, make, problem
 from reference.output_codes import msmooth_boost, real_data
 from sklearn.datasets import (
@@ -35,16 +36,21 @@ from steadyboost.noise import corrupt
 SETS = ("iris", "wine", "digits", "breast_cancer", "glass", "vehicle")
 ROUNDS = 20
 
-each_learner = pytest.mark.parametrize("learner", [Stump(), Tree(2)], ids=["stump", "tree"])
+NOISE = (0.0, 0.2)
+WEAK = [Stump(), Tree(2)]
+each_learner = pytest.mark.parametrize("learner", WEAK, ids=["stump", "tree"])
 
 
-@pytest.fixture(params=[(name, noise) for name in SETS for noise in (0.0, 0.2)], ids=str)
-def data(request):
-    """Real rows, with clean labels or a fifth of them wrong."""
-    name, noise = request.param
-    folder = name in ("glass", "vehicle") and request.getfixturevalue("from_folder")
-    X, y = real_data(name, folder)
-    return X, corrupt(y, noise, random_state=0)[0] if noise else y
+@pytest.fixture
+def rows_of(request):
+    """A function of the name of a real data set and of the share of labels made wrong."""
+
+    def rows(name, noise):
+        folder = name in ("glass", "vehicle") and request.getfixturevalue("from_folder")
+        X, y = real_data(name, folder)
+        return X, corrupt(y, noise, random_state=0)[0] if noise else y
+
+    return rows
 
 
 def below(lower, upper):
@@ -52,9 +58,9 @@ def below(lower, upper):
     return bool((np.asarray(lower) <= np.asarray(upper) * (1 + 1e-9)).all())
 
 
-@pytest.mark.parametrize("alpha", ["pseudoloss", "error"])
-@each_learner
-def test_theorem_1_of_schapire(data, learner, alpha):
+@pairwise(name=SETS, noise=NOISE, learner=WEAK, alpha=["pseudoloss", "error"])
+def test_theorem_1_of_schapire(rows_of, name, noise, learner, alpha):
+    data = rows_of(name, noise)
     params = {"estimator": learner, "alpha": alpha, "n_estimators": ROUNDS}
     model = make(AdaBoostOCClassifier, **params).fit(*data)
     product, exponential = bounds.oc_bound(model)
@@ -73,8 +79,9 @@ def test_its_product_is_the_printed_one_at_the_papers_steps(alpha):
     np.testing.assert_allclose(exponential, 2 * np.exp(-2 * np.cumsum(gain**2)), rtol=1e-12)
 
 
-@each_learner
-def test_theorem_11_of_freund_and_schapire(data, learner):
+@pairwise(name=SETS, noise=NOISE, learner=WEAK)
+def test_theorem_11_of_freund_and_schapire(rows_of, name, noise, learner):
+    data = rows_of(name, noise)
     model = make(AdaBoostM2Classifier, estimator=learner, n_estimators=ROUNDS).fit(*data)
     product, exponential = bounds.m2_bound(model)
     assert below(bounds.training_error(model, *data), product)
@@ -111,9 +118,9 @@ def test_theorem_11_with_soft_hypotheses():
     assert below(bounds.training_error(model, X, y), bounds.m2_bound(model).product)
 
 
-@pytest.mark.parametrize("smoothing", [0.0, 0.1, 0.5, 1.0, 3.0])
-@each_learner
-def test_theorems_1_and_2_of_jin_and_zhang(data, learner, smoothing):
+@pairwise(name=SETS, noise=NOISE, learner=WEAK, smoothing=[0.0, 0.1, 0.5, 1.0, 3.0])
+def test_theorems_1_and_2_of_jin_and_zhang(rows_of, name, noise, learner, smoothing):
+    data = rows_of(name, noise)
     params = {"estimator": learner, "smoothing": smoothing, "n_estimators": ROUNDS}
     model = make(MSmoothBoostClassifier, **params).fit(*data)
     tau, product, weaker = bounds.msmooth_bound(model, *data)
@@ -313,16 +320,17 @@ def test_what_cannot_be_bounded_is_refused():
         bounds.margins(Doubling(random_state=0).fit(X, y), X, y)
 
 
-@pytest.mark.parametrize("theta", [-0.3, 0.0, 0.1, 0.5])
-@pytest.mark.parametrize("booster", [AdaBoostOCClassifier, AdaBoostM2Classifier])
-@each_learner
-def test_small_margins_are_as_rare_as_their_bound_says(data, booster, learner, theta):
+@pairwise(
+    name=SETS, noise=NOISE, learner=WEAK, booster=[AdaBoostOCClassifier, AdaBoostM2Classifier]
+)
+def test_small_margins_are_as_rare_as_their_bound_says(rows_of, name, noise, learner, booster):
+    data = rows_of(name, noise)
     model = make(booster, estimator=learner, n_estimators=ROUNDS).fit(*data)
-    bound = bounds.margin_bound(model, theta)
-    assert below(bounds.training_error(model, *data, theta=theta), bound)
-    if theta == 0:
-        other = bounds.oc_bound if booster is AdaBoostOCClassifier else bounds.m2_bound
-        np.testing.assert_allclose(bound, other(model).product, rtol=1e-12)
+    for theta in (-0.3, 0.0, 0.1, 0.5):
+        bound = bounds.margin_bound(model, theta)
+        assert below(bounds.training_error(model, *data, theta=theta), bound)
+    other = bounds.oc_bound if booster is AdaBoostOCClassifier else bounds.m2_bound
+    np.testing.assert_allclose(bounds.margin_bound(model, 0), other(model).product, rtol=1e-12)
 
 
 def test_the_margin_bound_is_the_printed_one_at_the_papers_steps():
@@ -334,10 +342,9 @@ def test_the_margin_bound_is_the_printed_one_at_the_papers_steps():
     np.testing.assert_allclose(bounds.margin_bound(model, 2 * theta), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("rate", [0.3, 1.0, 2.0])
-@pytest.mark.parametrize("tree", ["separate", "shared"])
-@each_learner
-def test_hamming_loss_of_adaboost_mh(data, learner, tree, rate):
+@pairwise(name=SETS, noise=NOISE, learner=WEAK, tree=["separate", "shared"], rate=[0.3, 1.0, 2.0])
+def test_hamming_loss_of_adaboost_mh(rows_of, name, noise, learner, tree, rate):
+    data = rows_of(name, noise)
     params = {"tree": tree, "learning_rate": rate, "n_estimators": ROUNDS}
     model = make(AdaBoostMHClassifier, estimator=learner, **params).fit(*data)
     product, exponential = bounds.mh_bound(model)
@@ -356,10 +363,14 @@ def test_hamming_loss_of_sets_of_labels_with_weights():
     assert loss[-1] == pytest.approx(by_hand)
 
 
-@pytest.mark.parametrize("options", [{}, {"n_samples": "all", "step": "theory"}], ids=str)
-@pytest.mark.parametrize("costly", [False, True])
-def test_theorem_1_of_geist(data, options, costly):
-    X, y = data
+@pairwise(
+    name=SETS,
+    noise=NOISE,
+    options=[{}, {"n_samples": "all", "step": "theory"}],
+    costly=[False, True],
+)
+def test_theorem_1_of_geist(rows_of, name, noise, options, costly):
+    X, y = rows_of(name, noise)
     k = len(np.unique(y))
     costs = 9 * np.random.default_rng(0).random((k, k)) * (1 - np.eye(k)) if costly else None
     model = make(SoftmaxBoostClassifier, cost_matrix=costs, n_estimators=ROUNDS, **options)

