@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from combinations import pairwise
 from common import assert_prefix, assert_same_model, make, problem, quiet
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -50,10 +51,12 @@ def alone(kind, p, monkeypatch, **params):
         return quiet(booster(kind, **params).fit, X, y)
 
 
-@each_booster
-@each_strategy
-@pytest.mark.parametrize("resample", [False, True])
-@pytest.mark.parametrize("learner", [Tree(2), DecisionTreeClassifier(max_depth=2)], ids=str)
+@pairwise(
+    kind=BOOSTERS.values(),
+    strategy=["ovr", CODE],
+    resample=[False, True],
+    learner=[Tree(2), DecisionTreeClassifier(max_depth=2)],
+)
 def test_each_problem_is_a_fit_of_its_own(kind, strategy, resample, learner, monkeypatch):
     X, y = problem(k=4)
     params = {"estimator": learner, "resample": resample}
@@ -122,9 +125,7 @@ def test_resumed_is_uninterrupted(kind, strategy, tmp_path):
     assert_same_model(resumed, whole, X)
 
 
-@each_booster
-@each_strategy
-@pytest.mark.parametrize("resample", [False, True])
+@pairwise(kind=BOOSTERS.values(), strategy=["ovr", CODE], resample=[False, True])
 def test_threads_do_not_change_the_model(kind, strategy, resample, monkeypatch):
     monkeypatch.setattr(rows_module, "CHUNK_ROWS", 50)
     X, y = problem(k=4)

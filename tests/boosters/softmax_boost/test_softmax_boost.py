@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from combinations import pairwise
 from common import Recording, problem, quiet
 from reference import softmax_boost as twin
 from sklearn.datasets import make_multilabel_classification
@@ -58,16 +59,15 @@ def risk_of(scores, table):
 # The twin
 
 
-@pytest.mark.parametrize("n_samples", ["all", 1.0, 50], ids=str)
-@pytest.mark.parametrize("step", ["sampled", "theory", 0.3], ids=str)
-@pytest.mark.parametrize("weights", [None, WEIGHTS], ids=["plain", "weighted"])
-@pytest.mark.parametrize(
-    ("costs", "how"),
-    [(None, "stake"), (random_costs(3), "uniform"), (7 * random_costs(3), "stake")],
-    ids=["errors", "costs", "stakes"],
+@pairwise(
+    n_samples=["all", 1.0, 50],
+    step=["sampled", "theory", 0.3],
+    weights=[None, WEIGHTS],
+    drawn=[(None, "stake"), (random_costs(3), "uniform"), (7 * random_costs(3), "stake")],
 )
-def test_it_agrees_with_its_twin(n_samples, step, weights, costs, how):
+def test_it_agrees_with_its_twin(n_samples, step, weights, drawn):
     """With stakes: the algorithm as printed, of rows weighted by them, with costs from 0 to 1."""
+    costs, how = drawn
     learner = Recording(max_depth=2)
     params = {"n_samples": n_samples, "step": step, "cost_matrix": costs, "row_sampling": how}
     model = SoftmaxBoostClassifier(learner, learning_rate=0.5, **params, **ROUNDS)
