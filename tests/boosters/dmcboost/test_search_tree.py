@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from combinations import pairwise
 from reference import dmcboost as twin
 from reference import linesearch as searches
 from reference import tree as trees
@@ -14,8 +15,7 @@ from steadyboost.boosters.dmcboost.margin_splits import MarginSplitScorer
 from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample, as_integer_weights
 from steadyboost.boosters.dmcboost.search_tree import search_tree
 
-LIMITS = {"depth first": (2, None), "best first": (3, 4), "stump": (1, None)}
-each_limit = pytest.mark.parametrize("limits", LIMITS.values(), ids=LIMITS.keys())
+LIMITS = [(2, None), (3, 4), (1, None)]  # depth first, best first, a stump
 
 
 def case(seed, weighted=False):
@@ -59,9 +59,7 @@ def nodes_of_twin(nodes):
     return [node.split if node.children else node.label for node in nodes]
 
 
-@each_limit
-@pytest.mark.parametrize("few", [0, 2, np.inf], ids=["by bins", "either", "by rows"])
-@pytest.mark.parametrize("seed", range(8))
+@pairwise(seed=range(8), few=[0, 2, np.inf], limits=LIMITS)
 def test_trees_of_the_error_are_the_twins(seed, few, limits, monkeypatch):
     monkeypatch.setattr(error_splits, "FEW", few)
     state, sample = case(seed, weighted=seed % 3 == 0)
@@ -76,8 +74,7 @@ def test_trees_of_the_error_are_the_twins(seed, few, limits, monkeypatch):
         boost_once(state, limits)
 
 
-@each_limit
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("seed", "limits"), enumerate(2 * LIMITS))
 def test_trees_of_the_margin_are_the_twins(seed, limits):
     state, sample = case(seed, weighted=seed % 3 == 0)
     bottom = max(1.0, round(0.3 * sample.weights.sum()))
