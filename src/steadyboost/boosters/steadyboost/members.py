@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from threadpoolctl import threadpool_limits
 
 from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.soft_labels import rows_of_copies
@@ -241,8 +242,11 @@ class MemberTraining:
         self._tasks = [
             (place, task) for place in self.members.places for task in range(place.member.n_tasks)
         ]
-        for member in members:
-            member.start(rows)
+        # Matrices are small here. Further threads of BLAS would gain little, and where processors
+        # are busy or shared they wait for each other: a fit took 25 times as long.
+        with threadpool_limits(1, user_api="blas"):
+            for member in members:
+                member.start(rows)
 
     def grow(self, round_: Round) -> tuple[GrownTree | None, ...]:
         """The trees of a round."""
