@@ -74,7 +74,7 @@ def test_trees_of_the_error_are_the_twins(seed, few, limits, monkeypatch):
         boost_once(state, limits)
 
 
-@pytest.mark.parametrize(("seed", "limits"), enumerate(2 * LIMITS))
+@pytest.mark.parametrize(("seed", "limits"), list(enumerate(2 * LIMITS)))
 def test_trees_of_the_margin_are_the_twins(seed, limits):
     state, sample = case(seed, weighted=seed % 3 == 0)
     bottom = max(1.0, round(0.3 * sample.weights.sum()))
