@@ -184,7 +184,8 @@ class Tree(BaseEstimator):
     def __init_subclass__(cls, **options: Any) -> None:
         """A subclass that answers in its own way must say whether batches of trees do so, too."""
         super().__init_subclass__(**options)
-        if "answer" in vars(cls) and "answers_in_batches" not in vars(cls):
+        told = "answers_in_batches" in vars(cls) or not cls.answers_in_batches
+        if "answer" in vars(cls) and not told:
             raise TypeError(
                 f"{cls.__name__} overrides answer, but some boosters would call answer_each; set "
                 "its class attribute answers_in_batches to False."
