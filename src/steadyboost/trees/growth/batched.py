@@ -29,6 +29,9 @@ from steadyboost.trees.splits.criteria import SplitParams
 
 BATCH_CELLS = 4_000_000  # rows plus nodes of all trees of a batch, which bounds its memory
 ONE = 2.0**60  # total of the weights, or of gradients and curvatures, in fixed point
+# Lowest bits of a row's curvature that count it: 2**-36 of the total is far below rounding, and
+# 16 million rows can be counted.
+COUNT_MASK = 2**24 - 1
 
 
 class BatchState(NamedTuple):
@@ -60,7 +63,7 @@ class WeightedLabels(NamedTuple):
 
 
 class Derivatives(NamedTuple):
-    """Gradients and curvatures as (trees, n) arrays."""
+    """Gradients and curvatures of the rows to grow from, as (trees, rows) arrays."""
 
     gradients: np.ndarray
     curvatures: np.ndarray
@@ -129,7 +132,7 @@ def _grow_weighted(bins, stats, weighted, params, forest, state, votes):
             stats.counts[i] = stats.weights[i] > 0
         mass = tree.totals[0, 0] + tree.totals[0, 1]
         min_mass = max(np.int64(1), np.int64(params.min_share * mass * (1 - 1e-9)))
-        own_split = SplitParams(split.criterion, min_mass, split.min_count, split.l2)
+        own_split = SplitParams(split.criterion, min_mass, split.min_count, split.l2, 0)
         own_stats = RowStatistics(
             own_labels, stats.weights, None, stats.counts, stats.no_labels, stats.n_channels
         )
@@ -232,23 +235,24 @@ def _grow_newton(bins, stats, derivatives, rows, params, forest, steps, state):
     """Grow a tree for each row of gradients; ``steps`` gets the values of nodes: -G / (H + l2)."""
     slopes, curvatures = derivatives
     split, limits, grower = params.split, params.limits, state.grower
-    channels = stats.channels
+    channels, mask = stats.channels, np.int64(split.count_mask)
     for j in range(len(slopes)):
         tree, total = _tree_at(forest, j), 0.0
         for k in range(len(rows)):
-            total += abs(slopes[j, rows[k]]) + curvatures[j, rows[k]]
+            total += abs(slopes[j, k]) + curvatures[j, k]
         scale = ONE / total if total > 0 else 0.0
-        tree.totals[0] = 0
+        slope, mass = np.int64(0), np.int64(0)
         for k in range(len(rows)):
             i = rows[k]
             state.rows[k] = i
-            channels[i, 0] = np.int64(slopes[j, i] * scale)
-            # At least 1: a row whose curvature rounds to 0 still belongs to a leaf with mass.
-            channels[i, 1] = max(np.int64(1), np.int64(curvatures[j, i] * scale))
-            tree.totals[0, 0] += channels[i, 0]
-            tree.totals[0, 1] += channels[i, 1]
+            channels[i, 0] = np.int64(slopes[j, k] * scale)
+            # The count also makes sure that a leaf has mass, if its curvature rounds to 0.
+            channels[i, 1] = (np.int64(curvatures[j, k] * scale) & ~mask) + 1
+            slope += channels[i, 0]
+            mass += channels[i, 1]
+        tree.totals[0, 0], tree.totals[0, 1] = slope, mass
         l2 = split.l2 * scale
-        own_split = SplitParams(split.criterion, split.min_mass, split.min_count, l2)
+        own_split = SplitParams(split.criterion, split.min_mass, split.min_count, l2, mask)
         n_nodes, _ = grow(bins, stats, state.rows, state.scratch, own_split, limits, tree, grower)
         for node in range(n_nodes):
             steps[j, node] = -tree.totals[node, 0] / (tree.totals[node, 1] + l2)
@@ -262,23 +266,24 @@ def grow_newton_trees(
     features: np.ndarray | None,
     params: TreeParams,
 ) -> list[GrownTree]:
-    """A tree for each column of the (n, trees) arrays, from the listed rows and features.
+    """A tree for each row of the (trees, rows) arrays, from the listed rows and features.
 
     The value of a node is Newton's step, -G / (H + l2), of the sums G of the gradients and H of
     the curvatures.
     """
     announce_compilation(grow, COMPILE_SECONDS)
-    (n, n_trees), capacity = gradients.shape, params.capacity(len(rows))
-    counts = np.ones(n if params.counts_rows else 0, dtype=np.int64)
-    channels = np.zeros((n, 2), dtype=np.int64)
-    stats = RowStatistics(NO_LABELS, NO_WEIGHTS, channels, *counted(counts), 2)
+    (n_trees, n_used), n = gradients.shape, binned.n_rows
+    capacity = params.capacity(n_used)
+    channels = np.empty((n, 2), dtype=np.int64)
+    stats = RowStatistics(NO_LABELS, NO_WEIGHTS, channels, *counted(NO_WEIGHTS), 2)
     bins, steps = binned.bins(features), np.empty((n_trees, capacity))
     forest = TreeArrays.allocate_many(n_trees, capacity, 2)
-    limits, leaves = params.limits(len(rows)), np.empty(n, dtype=np.int32)
-    grower = GrowerState.allocate(bins, stats, len(rows), capacity, limits, leaves)
-    by_tree = Derivatives(np.ascontiguousarray(gradients.T), np.ascontiguousarray(curvatures.T))
-    split = params.split(np.ones(1), 1.0)._replace(min_mass=1, l2=params.l2)
-    growth, state = BatchParams(split, 0.0, limits), BatchState.allocate(len(rows), grower)
+    limits, leaves = params.limits(n_used), np.empty(n, dtype=np.int32)
+    grower = GrowerState.allocate(bins, stats, n_used, capacity, limits, leaves)
+    by_tree = Derivatives(np.ascontiguousarray(gradients), np.ascontiguousarray(curvatures))
+    split = params.split(np.ones(1), 1.0)
+    split = split._replace(min_mass=1, l2=params.l2, count_mask=COUNT_MASK)
+    growth, state = BatchParams(split, 0.0, limits), BatchState.allocate(n_used, grower)
     _grow_newton(bins, stats, by_tree, rows, growth, forest, steps, state)
     return [
         _newton_tree(TreeArrays(*(part[j] for part in forest)), steps[j]) for j in range(n_trees)

@@ -69,4 +69,4 @@ class TreeParams:
             min_mass = max(1, int(self.min_weight_leaf * mass * (1 - 1e-9)))
         min_count = self.min_samples_leaf if self.counts_rows else 0
         l2 = self.l2 / fixed_point_scale * 2.0**60 if self.l2 else 0.0
-        return SplitParams(CRITERIA[self.criterion], min_mass, min_count, l2)
+        return SplitParams(CRITERIA[self.criterion], min_mass, min_count, l2, 0)

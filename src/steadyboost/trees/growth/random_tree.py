@@ -25,6 +25,9 @@ FEW = 24  # rows that are sorted by insertion
 PLACES = 257  # of bins in order, one of them for missing values
 CATEGORIES = -2  # in place of the bin that comes first
 NOTHING = 1e-12  # share of a node's mass that is lost in rounding
+# Cells of a histogram (places times labels) per row of a node: fewer, and cuts are searched place
+# by place; more, and row by row, as most cells would be empty.
+CELLS_PER_ROW = 4
 
 
 @dataclass(frozen=True)
@@ -77,6 +80,7 @@ class CutScratch(NamedTuple):
     places: np.ndarray
     order: np.ndarray
     counts: np.ndarray
+    hist: np.ndarray  # weights by place and label
     left: np.ndarray
     right: np.ndarray
 
@@ -91,7 +95,7 @@ class RandomState(NamedTuple):
     labels: np.ndarray
     weights: np.ndarray
     place: np.ndarray  # of each bin of the feature that is tried
-    best_place: np.ndarray  # and of the best one so far
+    best_place: np.ndarray  # and of the best one so far, if it has categories
     search: CutScratch
 
     @classmethod
@@ -112,6 +116,7 @@ class RandomState(NamedTuple):
                 np.empty(n, dtype=np.int32),
                 np.empty(n, dtype=np.int32),
                 np.empty(PLACES + 2, dtype=np.int32),
+                np.empty((PLACES + 1, n_labels)),
                 np.empty(n_labels),
                 np.empty(n_labels),
             ),
@@ -156,15 +161,6 @@ def _order_categories(places, node, place, seed):
     order = np.argsort(share)
     for k in range(len(place)):
         place[order[k]] = k + 1
-
-
-@kernel
-def order_numbers(place, missing_first):
-    """The same for bins of numbers; the last one has missing values, which may come first."""
-    for b in range(len(place)):
-        place[b] = b + 1
-    if missing_first:
-        place[len(place) - 1] = 0
 
 
 @kernel
@@ -232,6 +228,45 @@ def _best_cut(node, places, order, min_leaf, left, right):
 
 
 @kernel
+def _best_cut_by_place(node, places, low, high, min_leaf, scratch):
+    """As ``_best_cut``, from the sums of the places from the lowest to the highest."""
+    hist, counts, left, right = scratch.hist, scratch.counts, scratch.left, scratch.right
+    n_labels, m = len(node.totals), len(places)
+    for p in range(high - low + 1):
+        counts[p] = 0
+        for c in range(n_labels):
+            hist[p, c] = 0.0
+    for k in range(m):
+        p = np.uint64(places[k] - low)
+        hist[p, np.uint64(node.labels[k])] += node.weights[k]
+        counts[p] += 1
+    best, cut, n_left = -np.inf, -1, 0
+    for c in range(n_labels):
+        left[c], right[c] = 0.0, node.totals[c]
+    left_mass, left_squares, right_squares = 0.0, 0.0, node.squares
+    for p in range(high - low):
+        if counts[p] == 0:
+            continue
+        n_left += counts[p]
+        for c in range(n_labels):
+            w = hist[p, c]
+            left_squares += w * (2 * left[c] + w)
+            right_squares += w * (w - 2 * right[c])
+            left[c] += w
+            right[c] -= w
+            left_mass += w
+        right_mass = node.mass - left_mass
+        if n_left < min_leaf or min(left_mass, right_mass) <= NOTHING * node.mass:
+            continue
+        if m - n_left < min_leaf:
+            break
+        score = left_squares / left_mass + right_squares / right_mass
+        if score > best:
+            best, cut = score, low + p
+    return cut, best
+
+
+@kernel
 def _random_cut(node, places, low, high, min_leaf, left, seed):
     """As ``_best_cut``, for a random place from the lowest to the one before the highest."""
     totals = node.totals
@@ -284,6 +319,8 @@ def _try_feature(column, first_bin, rows, node, params, place, scratch, seed):
     # Arrays and not their structure are passed on: each field costs time in every call.
     if params.random_cuts:
         return _random_cut(node, places, low, high, min_leaf, scratch.left, seed)
+    if (high - low + 1) * len(node.totals) <= CELLS_PER_ROW * len(rows):
+        return _best_cut_by_place(node, places, low, high, min_leaf, scratch)
     _sort(places, scratch.counts[: len(place) + 2], order)
     return _best_cut(node, places, order, min_leaf, scratch.left, scratch.right)
 
@@ -297,24 +334,40 @@ def _first_bin(n_bins, categorical, seed):
 
 
 @kernel
-def _partition(column, place, cut, rows, scratch):
+def _partition(column, place, first_bin, cut, rows, scratch):
     """Rows that go left first; how many.
 
     As :func:`~steadyboost.trees.growth.partition.partition`, by place: a table of all bins, which
-    that one makes, would take longer than the few rows of most nodes.
+    that one makes, would take longer than the few rows of most nodes. Without a branch: which way
+    a row goes cannot be foreseen.
     """
-    n_left, n_right = 0, 0
+    n_left = 0
     for k in range(len(rows)):
         row = rows[k]
-        if place[column[row]] <= cut:
-            rows[n_left] = row
-            n_left += 1
-        else:
-            scratch[n_right] = row
-            n_right += 1
-    for k in range(n_right):
+        bin_ = np.int32(column[row])
+        if first_bin == CATEGORIES:
+            goes_left = place[bin_] <= cut
+        else:  # the place of a number is its bin plus 1
+            goes_left = (bin_ < cut) | (bin_ == first_bin)
+        rows[n_left], scratch[k - n_left] = row, row
+        n_left += goes_left
+    for k in range(len(rows) - n_left):
         rows[n_left + k] = scratch[k]
     return n_left
+
+
+@kernel
+def _include_left(place, first_bin, cut, n_places, left_bitset):
+    """Write the bins that go left as a set."""
+    if first_bin == CATEGORIES:
+        for b in range(n_places):
+            if place[b] <= cut:
+                include(b, left_bitset)
+        return
+    for b in range(cut):
+        include(b, left_bitset)
+    if first_bin >= 0:
+        include(first_bin, left_bitset)
 
 
 @kernel
@@ -345,11 +398,12 @@ def _grow(columns, labels, weights, rows, params, tree, state):
         inside = rows[span[node, 0] : span[node, 1]]
         own = _read_node(inside, labels, weights, state, tree.totals[node])
         m = len(inside)
+        own_places, own_order = search.places[:m], search.order[:m]
         scratch = CutScratch(
-            search.places[:m], search.order[:m], search.counts, search.left, search.right
+            own_places, own_order, search.counts, search.hist, search.left, search.right
         )
         score = own.squares / own.mass
-        best, cut, best_feature = score * (1 + 1e-12), -1, -1  # less is rounding
+        best, cut, best_feature, best_first = score * (1 + 1e-12), -1, -1, -1  # less is rounding
         tried, drawn = 0, 0
         if m < 2 * params.min_leaf or score >= own.mass * (1 - 1e-12):
             drawn = n_features  # too small, or pure
@@ -365,20 +419,17 @@ def _grow(columns, labels, weights, rows, params, tree, state):
             at, found = _try_feature(column, first_bin, inside, own, params, place, scratch, seed)
             tried += found > -np.inf
             if found > best:
-                best, cut, best_feature = found, at, f
+                best, cut, best_feature, best_first = found, at, f, first_bin
                 if columns.categorical[f]:
                     for b in range(len(place)):
                         state.best_place[b] = place[b]
-                else:
-                    order_numbers(state.best_place[: len(place)], first_bin >= 0)
         if best_feature >= 0:
             byte = columns.places[best_feature]
             column = columns.bins[byte >> 2, :, byte & 3]
-            n_left = _partition(column, state.best_place, cut, inside, state.other_rows)
+            place, n_places = state.best_place, n_bins[best_feature] + 1
+            n_left = _partition(column, place, best_first, cut, inside, state.other_rows)
             tree.feature[node], tree.gain[node] = best_feature, best - score
-            for b in range(n_bins[best_feature] + 1):
-                if state.best_place[b] <= cut:
-                    include(b, tree.left_bitset[node])
+            _include_left(place, best_first, cut, n_places, tree.left_bitset[node])
             middle = span[node, 0] + n_left
             for side in range(2):
                 tree.children[node, side] = n_nodes + side

@@ -30,13 +30,15 @@ TIE_SHARE = 1 / 1024  # a power of two: scaling by it does not round
 class SplitParams(NamedTuple):
     """What makes a split good, and what both of its sides must have at the least.
 
-    Masses and ``l2`` are in fixed point, as the sums are.
+    Masses and ``l2`` are in fixed point, as the sums are. Rows are counted in cells of their own,
+    or, with a ``count_mask``, in these lowest bits of the mass: one addition serves both.
     """
 
     criterion: int
     min_mass: int
     min_count: int  # 0 where rows are not counted
     l2: float
+    count_mask: int = 0
 
 
 @kernel

@@ -226,6 +226,34 @@ def _scan_two_classes(hist, base, n_bins, missing_first, total, min_mass, best_s
 
 
 @kernel
+def _scan_newton(cells, order, n_order, first, total, split, best_score):
+    """As a pass of _search for NEWTON and no counts, or counts in the lowest bits of the masses.
+
+    The best score, and how many bins of the order go left: 0 if no split beats ``best_score``.
+    """
+    slope, mass, length = np.int64(0), np.int64(0), np.int64(0)
+    l2, min_mass, min_count, mask = split.l2, split.min_mass, split.min_count, split.count_mask
+    for k in range(n_order):
+        at = np.uint64(2 * order[k])
+        own, own_mass = cells[at], cells[at + np.uint64(1)]
+        if own | own_mass == 0:
+            if k < first:  # no missing values in this node: as pass 0
+                break
+            continue
+        slope += own
+        mass += own_mass
+        if k < first or mass < min_mass or (mass & mask) < min_count:
+            continue
+        rest = total[1] - mass
+        if rest < min_mass or (rest & mask) < min_count:
+            break
+        score = _square_over(slope, mass + l2) + _square_over(total[0] - slope, rest + l2)
+        if score > best_score:
+            best_score, length = score, np.int64(k + 1)
+    return best_score, length
+
+
+@kernel
 def _count_rows(counts, offsets, feature):
     """Rows in the node: any one feature's counts add up to it."""
     total = np.int64(0)
@@ -253,8 +281,10 @@ def _search(hist, features, layout, total, split, scratch, left_bitset):
     total_count = _count_rows(hist[tail:], offsets, features[0])
     order, left, right = scratch.order, scratch.sides[0], scratch.sides[1]
     best_score, best_feature = -np.inf, np.int64(-1)
-    # Two classes and no counts: the most frequent case has a loop of its own.
+    # The most frequent cases have loops of their own: two classes, and Newton sums, of which no
+    # counts are kept apart.
     two = criterion == GINI and n_channels == 2 and len(hist) == tail
+    newton = criterion == NEWTON and len(hist) == tail
     for f in features:
         base, length, missing_first = offsets[f], np.int64(0), np.int64(0)
         is_categorical, shape = has_categories(categorical, f), (n_bins[f], has_missing[f])
@@ -270,6 +300,13 @@ def _search(hist, features, layout, total, split, scratch, left_bitset):
             n_order = _order_bins(
                 cells, shape, categorical, f, np.int64(first), total, criterion, order
             )
+            if newton:
+                best_score, n_moved = _scan_newton(
+                    cells, order, n_order, np.int64(first), total, split, best_score
+                )
+                if n_moved > 0:
+                    length, missing_first = n_moved, np.int64(first)
+                continue
             left_count = np.int64(0)
             for c in range(n_channels):
                 left[c] = 0
