@@ -37,7 +37,7 @@ from scipy.special import expit, logit, softmax
 from sklearn.isotonic import isotonic_regression
 
 from steadyboost.ensemble.verified import Checked
-from steadyboost.noise.noise_model import BELIEFS, concentration, some_rows
+from steadyboost.noise.noise_model import BELIEFS, MOST_ROWS, concentration, some_rows
 
 
 class Prior(NamedTuple):
@@ -289,7 +289,7 @@ def fit_label_errors(
     n, k = proba.shape
     weights = np.ones(n) if weights is None else weights / weights.mean()
     checked = Checked.of(y, None, None) if checked is None else checked
-    some = some_rows(n, max(MOST_CELLS // k, 1000))
+    some = some_rows(n, min(MOST_ROWS, max(MOST_CELLS // k, 1000)))
     some = np.union1d(some, np.flatnonzero(checked.verified))
     reference = np.sort(margins_of(proba[some]))
     rows = observe(proba[some], checked.given[some], weights[some], reference)

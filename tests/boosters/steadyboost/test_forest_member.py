@@ -6,6 +6,8 @@ from common import problem
 from reference.random_tree import shares_with_size
 from steady_members import binned, forests, round_, shared_rows, trained
 
+from steadyboost.boosters.steadyboost import forest_member
+from steadyboost.boosters.steadyboost.forest_member import enough_trees
 from steadyboost.ensemble.rounds import Draw
 
 
@@ -64,3 +66,31 @@ def test_predictions_use_leaves_of_the_chosen_size():
 def test_rows_without_votes_have_equal_shares():
     member, _ = forests(4)
     np.testing.assert_array_equal(member.proba(np.zeros((2, 4))), 0.25)
+
+
+def test_enough_trees_are_those_whose_excess_is_a_small_share(monkeypatch):
+    """Votes that are drawn around a known distribution: their variance and score are known."""
+    rng, n, n_trees = np.random.default_rng(0), 4000, 10
+    y = rng.integers(2, size=n)
+    votes = np.where(rng.random((n_trees, n)) < 0.8, y, 1 - y)  # 0.8 of the trees are right
+    votes = np.eye(2)[votes]
+    known = votes.mean(axis=0), (votes**2).sum(axis=0)
+    by_size = [np.stack([part, part]) for part in known]
+    found = enough_trees(*by_size, np.full(n, n_trees), y, np.ones(n))
+    variance, score = 2 * 0.8 * 0.2, 2 * 0.2**2
+    expected = variance / score / forest_member.EXCESS
+    np.testing.assert_allclose(found, expected, rtol=0.05)
+
+
+def test_a_forest_stops_when_it_has_enough_trees(monkeypatch):
+    monkeypatch.setattr(forest_member, "TRIAL_TREES", 4)
+    monkeypatch.setattr(forest_member, "TRIAL_ROWS", 100)
+    monkeypatch.setattr(forest_member, "EXCESS", 10.0)
+    members, grown, _ = fitted(n_rounds=6)
+    assert [[tree is not None for tree in trees] for trees in grown] == [
+        [t < 4] * 2 for t in range(6)
+    ]
+    assert [member.n_open(6) for member in members] == [0, 0]
+    monkeypatch.setattr(forest_member, "EXCESS", 1e-9)
+    members, _, _ = fitted(n_rounds=6)
+    assert [member.n_open(6) for member in members] == [1, 1]

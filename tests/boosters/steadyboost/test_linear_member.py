@@ -13,7 +13,7 @@ from steady_members import SEED, binned, shared_rows
 
 import steadyboost
 from steadyboost import SteadyBoostClassifier
-from steadyboost.boosters.steadyboost import design, linear_member
+from steadyboost.boosters.steadyboost import design, kernel_member, linear_member
 from steadyboost.boosters.steadyboost.kernel_member import KernelMember, squared_distances
 from steadyboost.boosters.steadyboost.kernel_ridge import best_temperature, cross_fit_ridge
 from steadyboost.boosters.steadyboost.linear_member import LinearMember, products
@@ -272,3 +272,13 @@ def test_members_do_not_depend_on_what_they_said_before():
     one.start(rows)
     other.start(rows)
     np.testing.assert_array_equal(one.finish(), other.finish())
+
+
+def test_the_precision_of_the_kernel_may_be_chosen_by_some_rows(monkeypatch):
+    monkeypatch.setattr(kernel_member, "JUDGED_ROWS", 40)
+    X, y = problem(n=80, k=2)
+    fitted = member(KernelMember, X, 2)
+    fitted.start(shared_rows(X, y, 2))
+    assert fitted.found.coef.shape[:2] == (3, fitted.whitening.shape[1])
+    error = np.mean(fitted.finish().argmax(axis=1) != y)
+    assert error < 0.5

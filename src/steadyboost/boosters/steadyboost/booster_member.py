@@ -12,6 +12,7 @@ from steadyboost.noise.noise_model import SMALLEST
 from steadyboost.trees.growth.batched import grow_newton_trees
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.tree import GrownTree
+from steadyboost.trees.jit import kernel
 from steadyboost.trees.prediction.forest import LeafSums
 
 FOLD_SEED = 1_000_003  # second entry of the folds' seed, which makes it no round's
@@ -38,6 +39,7 @@ class BoosterFold:
     scores: np.ndarray  # of all rows
     best_loss: float = np.inf
     best_round: int = 0
+    wrong: float = 0.0  # weight of held-out rows that are wrong at best
     proba: np.ndarray = field(default_factory=lambda: np.empty(0))  # of held-out rows, at best
 
     @classmethod
@@ -46,6 +48,40 @@ class BoosterFold:
         train = ~held if 0 < held.sum() < len(held) else np.ones(len(held), dtype=bool)
         scores = np.zeros((len(held), width), order="F")
         return cls(np.flatnonzero(train), np.flatnonzero(held), scores)
+
+
+@kernel
+def _derive_two(scores, prior, y, weights, rows, gradients, curvatures):
+    """First and second derivatives of the logistic loss of two classes, by the log-odds."""
+    for k in range(len(rows)):
+        i = rows[k]
+        second = 1 / (1 + np.exp(-(scores[i, 0] + prior[0])))
+        gradients[0, k] = (second - (y[i] == 1)) * weights[i]
+        curvatures[0, k] = second * (1 - second) * weights[i]
+
+
+@kernel
+def _derive_many(scores, prior, y, weights, rows, gradients, curvatures):
+    """The same of more classes, by the score of each.
+
+    As the scores have one degree of freedom too many, second derivatives are enlarged by
+    k / (k - 1) (Friedman, 2001).
+    """
+    width = len(prior)
+    own, factor = np.empty(width), width / (width - 1)
+    for k in range(len(rows)):
+        i = rows[k]
+        highest, total = -np.inf, 0.0
+        for c in range(width):
+            own[c] = scores[i, c] + prior[c]
+            highest = max(highest, own[c])
+        for c in range(width):
+            own[c] = np.exp(own[c] - highest)
+            total += own[c]
+        for c in range(width):
+            proba = own[c] / total
+            gradients[c, k] = (proba - (y[i] == c)) * weights[i]
+            curvatures[c, k] = proba * (1 - proba) * weights[i] * factor
 
 
 @dataclass
@@ -107,7 +143,6 @@ class BoosterMember(Member):
         self.train = rows
         of_row = deal_folds(rows.y, self.n_folds, rows.seed, rows.row_of)
         self.folds = [BoosterFold.start(of_row == f, self.width) for f in range(self.n_folds)]
-        self.targets = np.eye(self.n_classes)[rows.y][:, -self.width :]
 
     def is_open(self, fold: int, t: int) -> bool:
         """Whether a booster still grows in round t."""
@@ -124,23 +159,18 @@ class BoosterMember(Member):
         fold, params = self.folds[task], self.params
         rows = _some(fold.rows, params.max_samples, round_.rng(Draw.ROWS)).astype(np.int32)
         features = _some(self.train.features, params.max_features, round_.rng(Draw.FEATURES))
-        gradients, curvatures = self._derivatives(fold.scores)
+        gradients, curvatures = self._derivatives(fold.scores, rows)
         trees = grow_newton_trees(
             self.train.binned, gradients, curvatures, rows, features, params.growth
         )
         return [replace(tree, value=params.learning_rate * tree.value) for tree in trees]
 
-    def _derivatives(self, scores: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """First and second derivatives of the logistic loss by the scores.
-
-        As the classes' scores have one degree of freedom too many, second derivatives of more than
-        two classes are enlarged by k / (k - 1) (Friedman, 2001).
-        """
-        k, weights = self.n_classes, self.train.weights[:, None]
-        proba = class_proba(scores + self.prior)[:, -self.width :]
-        gradients = np.asfortranarray((proba - self.targets) * weights)
-        factor = k / (k - 1) if k > 2 else 1
-        return gradients, np.asfortranarray(proba * (1 - proba) * weights * factor)
+    def _derivatives(self, scores: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(width, rows): derivatives of the logistic loss by the scores of the listed rows."""
+        gradients, curvatures = np.empty((2, self.width, len(rows)))
+        train, derive = self.train, _derive_two if self.n_classes == 2 else _derive_many
+        derive(scores, self.prior, train.y, train.weights, rows, gradients, curvatures)
+        return gradients, curvatures
 
     def update(self, task: int, trees: Trees, round_: Round) -> None:
         """Add the trees to the scores of a booster, and look at its held-out rows."""
@@ -156,6 +186,7 @@ class BoosterMember(Member):
         loss = -float(np.average(np.log(own), weights=weights[held])) if len(held) else -round_.t
         if loss < fold.best_loss:
             fold.best_loss, fold.best_round, fold.proba = loss, round_.t + 1, proba
+            fold.wrong = float(weights[held][proba.argmax(axis=1) != y[held]].sum())
 
     def held_out_proba(self) -> np.ndarray:
         """(n, k): each row by the booster that left it out, at its best round so far."""
@@ -166,8 +197,7 @@ class BoosterMember(Member):
 
     def error(self) -> float:
         """Share of the rows that are wrong out of sample, by given labels."""
-        wrong = self.held_out_proba().argmax(axis=1) != self.train.y
-        return float(np.average(wrong, weights=self.train.weights))
+        return sum(fold.wrong for fold in self.folds) / float(self.train.weights.sum())
 
     def finish(self) -> np.ndarray:
         """Each row by the booster that left it out; predictions use as many rounds as were best."""

@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.validation import check_is_fitted
 
 from steadyboost.boosters.steadyboost.annotated import (
@@ -24,17 +23,19 @@ from steadyboost.boosters.steadyboost.design import Design
 from steadyboost.boosters.steadyboost.evidence import TrainingEvidence
 from steadyboost.boosters.steadyboost.forest_member import ForestMember
 from steadyboost.boosters.steadyboost.kernel_member import KernelMember
+from steadyboost.boosters.steadyboost.label_judge import LabelJudge
 from steadyboost.boosters.steadyboost.linear_member import NO_NUMBERS, LinearMember
 from steadyboost.boosters.steadyboost.members import (
     Member,
     Members,
     MemberTraining,
     SharedRows,
-    Trees,
+    as_answers,
+    round_of,
     some_rows,
+    trees_of,
 )
 from steadyboost.ensemble.callbacks import with_callbacks
-from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.loop import RoundResult
 from steadyboost.ensemble.model_io.checks import MAX_SCORE, MAX_VALUE
 from steadyboost.ensemble.model_io.fields import (
@@ -50,14 +51,11 @@ from steadyboost.ensemble.rounds import Round, Seeds
 from steadyboost.ensemble.soft_labels import SoftLabels, rows_of_copies
 from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
-from steadyboost.ensemble.validation import check_labels, in_range, is_stream, n_rows
+from steadyboost.ensemble.validation import check_labels, is_stream, n_rows
 from steadyboost.ensemble.verified import Checked, check_verified, corrected
 from steadyboost.learners.base import Answers, Data, Learner
-from steadyboost.learners.tree import LeafAnswer
 from steadyboost.noise.annotations import Annotations
 from steadyboost.noise.crowd import known_classes
-from steadyboost.noise.label_errors import is_flagged, judge_labels, without_weights
-from steadyboost.noise.label_table import LabelTable
 from steadyboost.noise.noise_model import TINY, NoiseModel, fit_noise_model
 from steadyboost.parameters import LARGE, Interval, StrOptions, non_negative
 from steadyboost.trees.growth.params import TreeParams
@@ -77,11 +75,11 @@ NO_SMOOTH_MEMBERS: dict[str, Any] = {
 }
 
 # Leaves of boosters' trees: with few rows, larger trees made no difference beyond chance.
-FEWEST_LEAVES, MOST_LEAVES = 8, 64
+FEWEST_LEAVES, MOST_LEAVES = 8, 32
 ROWS_OF_FEWEST = 5_000
 
 
-class SteadyBoostClassifier(BoostingClassifier):
+class SteadyBoostClassifier(LabelJudge):
     """Boosting that needs no clean labels and no tuning, and says which labels look wrong.
 
     Five boosters each leave out a fold of the rows and are early-stopped on it; beside them grow
@@ -102,7 +100,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         Factor on the boosters' steps.
     max_leaf_nodes : "auto" or int, default="auto"
         Leaves of a booster's tree; "auto" takes 8 for up to 5,000 rows, and more of more rows, in
-        proportion to their square root, up to 64.
+        proportion to their square root, up to 32.
     min_samples_leaf : int, default=5
         Rows that each of these leaves must have.
     l2_regularization : float, default=1.0
@@ -488,6 +486,10 @@ class SteadyBoostClassifier(BoostingClassifier):
         stage = Stage(as_answers(trees), np.ones(1), 1.0, boosters.error(), extra)
         return RoundResult(stage, None, [], {"open_boosters": boosters.n_open(round_.t)})
 
+    def is_done(self, rows: TrainingState, stages: Sequence[Stage], state: MemberTraining) -> bool:
+        """When boosters have stopped, and forests have enough trees."""
+        return state.is_done(len(stages))
+
     def initial_features(self) -> np.ndarray:
         """All, once the members without trees are known."""
         known = self.n_classes_ > 1 and self._design_values is not None
@@ -539,7 +541,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         self.background_ = some_rows(rows.data.X)
         if self.n_classes_ == 1:
             certain = np.ones((len(rows), 1))
-            self._judge(rows, certain, certain)
+            self.judge(rows, certain, certain, self._rate)
             return
         training = self.make_state(rows, self._learner(), stages) if state is None else state
         unseen = training.finish()
@@ -551,7 +553,7 @@ class SteadyBoostClassifier(BoostingClassifier):
         self._has_copies = rows_of_copies(rows.numbers) is not None
         self.member_proba_ = np.full((len(unseen), rows.n_passed, self.n_classes_), np.nan)
         self.member_proba_[:, rows.numbers] = unseen
-        self._judge(rows, noise.true_proba(unseen), noise.pooled(unseen))
+        self.judge(rows, noise.true_proba(unseen), noise.pooled(unseen), self._rate)
 
     def _keep_members(self, members: Sequence[Member]) -> None:
         """What members chose by rows that they have not seen, as plain attributes."""
@@ -567,41 +569,6 @@ class SteadyBoostClassifier(BoostingClassifier):
         self._design_values = linear.design.values
         self._has_indicator = linear.design.has_indicator
         self._has_levels = linear.design.has_levels
-
-    def _judge(self, rows: TrainingState, proba: np.ndarray, pooled: np.ndarray) -> None:
-        """Keep how likely each given label is wrong, by out-of-sample probabilities.
-
-        Class weights and stakes change the model, not the labels: without them the probabilities
-        are again those of the classes as they were given.
-        """
-        weights, n = rows.sample_weight, rows.n_passed
-        stakes = self.row_stakes(rows.y)
-        changed = self.class_weight is not None or stakes is not None
-        if changed and weights is not None and self.n_classes_ > 1:
-            by_row = compute_sample_weight(self.class_weight, self.classes_[rows.y])
-            by_row = by_row if stakes is None else by_row * stakes
-            by_row = in_range(by_row, float(by_row.max()))
-            proba, pooled = (without_weights(own, rows.y, by_row) for own in (proba, pooled))
-            weights = weights / by_row
-        pooled = without_copies(pooled, rows, weights)[0]
-        proba, y, weights, numbers = without_copies(proba, rows, weights)
-        known = (of_rows(own, rows, numbers) for own in (rows.verified, rows.given))
-        checked = Checked.of(y, *known)
-        self.label_errors_ = errors = judge_labels(
-            proba, y, weights, None, self._rate, pooled, checked
-        )
-        self.out_of_sample_proba_ = np.full((n, proba.shape[1]), np.nan)
-        self.out_of_sample_proba_[numbers] = proba
-        self.label_scores_ = np.full(n, np.nan)
-        self.label_scores_[numbers] = 1 - errors.wrong
-        self._given = np.zeros(n, dtype=np.int32)
-        self._given[numbers] = y
-        self._suggested = self._given.copy()
-        self._suggested[numbers] = np.where(
-            is_flagged(errors.wrong) & ~checked.verified, errors.other, y
-        )
-        self.noise_rate_, self.transition_matrix_ = errors.rate.rate, errors.transition
-        self.noise_rate_interval_ = np.array([errors.rate.low, errors.rate.high])
 
     def training_evidence(self, X: Any) -> TrainingEvidence:
         """Why labels of training rows are doubted: members, columns and nearest rows.
@@ -624,58 +591,8 @@ class SteadyBoostClassifier(BoostingClassifier):
             )
         return TrainingEvidence(self, X)
 
-    @property
-    def labels_(self) -> LabelTable:
-        """All training rows, the least credible label first."""
-        given, suggested = self.classes_[self._given], self.classes_[self._suggested]
-        return LabelTable.ranked(given, suggested, self.label_scores_)
-
-    @property
-    def suspects_(self) -> LabelTable:
-        """Rows whose label is more likely wrong than right, the worst first."""
-        return self.labels_.disputed()
-
-
-def without_copies(
-    proba: np.ndarray, rows: TrainingState, weights: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Any]:
-    """Probabilities, labels, weights and numbers of rows, whose label is the likeliest if soft."""
-    row_of = rows_of_copies(rows.numbers)
-    if row_of is None:
-        return proba, rows.y, weights, rows.numbers
-    assert weights is not None
-    order = np.lexsort((-weights, row_of))
-    best = order[np.flatnonzero(np.diff(row_of[order], prepend=-1))]
-    return proba[best], rows.y[best], np.bincount(row_of, weights=weights), rows.numbers[best]
-
-
-def of_rows(known: np.ndarray | None, rows: TrainingState, numbers: Any) -> np.ndarray | None:
-    """What is known of each copy of a row, by the numbers of the rows."""
-    if known is None:
-        return None
-    passed = np.zeros(rows.n_passed, dtype=known.dtype)
-    passed[rows.numbers] = known
-    return passed[numbers]
-
 
 def leaves_for(n_rows: int) -> int:
     """Leaves of a booster's tree for so many rows."""
     growing = FEWEST_LEAVES * (n_rows / ROWS_OF_FEWEST) ** 0.5
     return min(max(FEWEST_LEAVES, round(growing)), MOST_LEAVES)
-
-
-def round_of(stage: Stage) -> int:
-    """The round that a stage was grown in."""
-    return int(stage.extra["round"])
-
-
-def trees_of(stage: Stage) -> Trees:
-    """The trees of all members."""
-    assert isinstance(stage.answer, Answers)
-    answers: tuple = stage.answer.answers
-    return tuple(None if answer is None else answer.tree for answer in answers)
-
-
-def as_answers(trees: Trees) -> Answers:
-    """Trees whose votes are their leaves."""
-    return Answers(tuple(None if tree is None else LeafAnswer.of(tree) for tree in trees))

@@ -21,7 +21,7 @@ from scipy.sparse import csr_matrix
 
 from steadyboost.boosters.steadyboost.booster_member import BoosterMember, deal_folds
 from steadyboost.boosters.steadyboost.forest_member import ForestMember, bootstrap_counts
-from steadyboost.boosters.steadyboost.members import Place
+from steadyboost.boosters.steadyboost.members import Place, round_of, trees_of
 from steadyboost.ensemble.rounds import Round, Seeds
 from steadyboost.ensemble.workers import Workers
 from steadyboost.noise.noise_model import SMALLEST
@@ -92,8 +92,6 @@ class TrainingEvidence:
 
     def _trees(self, number: int) -> Iterator[tuple[int, Round, int, GrownTree]]:
         """The trees of a member: number, round of its task, round and tree."""
-        from steadyboost.boosters.steadyboost.classifier import round_of, trees_of
-
         place, seeds = self.places[number], Seeds(self.model._seed)
         member = place.member
         for stage in self.model.stages_:

@@ -11,7 +11,7 @@ import numpy as np
 
 from steadyboost.boosters.steadyboost.members import Member, SharedRows, Trees
 from steadyboost.ensemble.rounds import Draw, Round
-from steadyboost.noise.noise_model import some_rows
+from steadyboost.noise.noise_model import SMALLEST, some_rows
 from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.prediction.leaf_sizes import add_votes, shares, with_leaf_size
@@ -21,6 +21,12 @@ from steadyboost.trees.prediction.leaf_sizes import add_votes, shares, with_leaf
 LEAF_SIZES = np.array([1.0, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0])
 # Leaves of a tree: more take memory, and so many rows can spare some.
 MOST_LEAVES = 20_000
+# A forest of T trees has the Brier score of a very large one and V / T more, where V is the mean
+# variance of a row's votes. The first trees tell V; then so many grow that this excess is a small
+# share of the score.
+TRIAL_TREES = 10
+TRIAL_ROWS = 2000
+EXCESS = 0.02
 
 
 @dataclass
@@ -71,6 +77,11 @@ class ForestMember(Member):
     def start(self, rows: SharedRows) -> None:
         self.train = rows
         self.grown: list[tuple[GrownTree, Round]] = []
+        self.enough: float = np.inf  # trees, until it is known how many
+
+    def n_open(self, t: int) -> int:
+        """Whether it still grows."""
+        return int(len(self.grown) < self.enough)
 
     @property
     def least_size(self) -> int:
@@ -78,7 +89,9 @@ class ForestMember(Member):
         return max(1, len(self.train) // MOST_LEAVES)
 
     def grow(self, task: int, round_: Round) -> Trees:
-        """A tree on a bootstrap."""
+        """A tree on a bootstrap; none if there are enough."""
+        if not self.n_open(round_.t):
+            return [None]
         rows, growth = self.train, RandomGrowth(self.least_size, self.random_cuts)
         weights = self._bootstrap(round_) * rows.weights
         tree = grow_random_tree(
@@ -91,6 +104,29 @@ class ForestMember(Member):
 
     def update(self, task: int, trees: Trees, round_: Round) -> None:
         self.grown += [(tree, round_) for tree in trees if tree is not None]
+        if len(self.grown) == TRIAL_TREES and self.enough == np.inf:
+            self.enough = self._trees_needed()
+
+    def _trees_needed(self) -> float:
+        """Trees that are enough, by some of the rows."""
+        some = some_rows(len(self.train), TRIAL_ROWS)
+        binned, sizes = self.train.binned.take(some), self.least_size * LEAF_SIZES
+        sums = np.zeros((len(sizes), len(some), self.n_classes))
+        squares, n_votes = np.zeros_like(sums), np.zeros(len(some))
+        for tree, round_ in self.grown:
+            missed, votes = self._bootstrap(round_)[some] == 0, np.zeros_like(sums)
+            add_votes(tree, sizes, binned, missed, votes)
+            sums += votes
+            squares += votes * votes
+            n_votes += missed
+        judged = n_votes > 1
+        if not judged.any():
+            return np.inf
+        mean, square = sums[:, judged] / n_votes[judged, None], squares[:, judged]
+        own = some[judged]
+        return enough_trees(
+            mean, square, n_votes[judged], self.train.y[own], self.train.weights[own]
+        )
 
     def finish(self) -> np.ndarray:
         """Out-of-bag class shares, with leaves of the best size, which predictions then use."""
@@ -121,3 +157,19 @@ class ForestMember(Member):
 def bootstrap_counts(n: int, round_: Round) -> np.ndarray:
     """How often each of n rows is in the bootstrap of a round: drawn anew when it is needed."""
     return np.bincount(round_.rng(Draw.ROWS).integers(n, size=n), minlength=n)
+
+
+def enough_trees(
+    mean: np.ndarray, squares: np.ndarray, n_votes: np.ndarray, y: np.ndarray, weights: np.ndarray
+) -> float:
+    """Trees with which the Brier score exceeds that of a very large forest by a share.
+
+    ``mean`` (sizes, n, k) are the mean votes of rows by leaf size, ``squares`` the sums of their
+    squares. The leaf size is the one that would be the best in a very large forest.
+    """
+    variance = (squares - n_votes[:, None] * mean**2).sum(axis=2) / (n_votes - 1)
+    own = mean[:, np.arange(len(y)), y]
+    score = 1 - 2 * own + (mean**2).sum(axis=2) - variance / n_votes
+    large, excess = (np.average(part, axis=1, weights=weights) for part in (score, variance))
+    best = int(np.argmin(large))
+    return max(TRIAL_TREES, float(excess[best] / (EXCESS * max(large[best], SMALLEST))))

@@ -17,7 +17,7 @@ from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.jit import kernel
 
 MOST_ROWS = 8000  # that a regression is fitted to: it has few parameters
-BLOCK_NUMBERS = 1 << 22  # of columns that are made at a time: 32 MB
+BLOCK_NUMBERS = 1 << 20  # of columns that are made at a time: 8 MB
 CHUNK = 256  # rows whose products stay in the first-level cache
 NO_NUMBERS = np.empty(0)
 
@@ -133,12 +133,16 @@ class LinearMember(Member):
             return np.full((len(self.train), self.n_classes), 1 / self.n_classes)
         proba = np.empty((len(self.train), self.n_classes))
         for rows, binned in self._blocks():
-            columns, folds = self.map(binned), self.folds[rows]
-            for fold in range(self.n_folds):
-                held = np.flatnonzero(folds == fold)
-                scores = columns[held] @ self.found.coef[fold] + self.found.intercept[fold]
-                proba[rows[held]] = self.proba(scores)
+            proba[rows] = self.proba(self.held_out_scores(binned, self.folds[rows]))
         return proba
+
+    def held_out_scores(self, binned: BinnedRows, fold: np.ndarray) -> np.ndarray:
+        """The scores of rows by the regression that left out the fold of each."""
+        columns, scores = self.map(binned), np.empty((len(fold), self.n_classes))
+        for number in range(self.n_folds):
+            held = np.flatnonzero(fold == number)
+            scores[held] = columns[held] @ self.found.coef[number] + self.found.intercept[number]
+        return scores
 
     def _blocks(self) -> Iterator[tuple[np.ndarray, BinnedRows]]:
         """The training rows, a block at a time."""

@@ -17,8 +17,10 @@ from threadpoolctl import threadpool_limits
 
 from steadyboost.ensemble.rounds import Round
 from steadyboost.ensemble.soft_labels import rows_of_copies
+from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import TrainingState
-from steadyboost.learners.base import Data
+from steadyboost.learners.base import Answers, Data
+from steadyboost.learners.tree import LeafAnswer
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.growth.tree import GrownTree
 
@@ -140,6 +142,10 @@ class Member:
     def update(self, task: int, trees: Trees, round_: Round) -> None:
         """Take in the trees of a task that were grown in a round."""
         raise NotImplementedError
+
+    def n_open(self, t: int) -> int:
+        """Tasks that still grow in round t: none, for a member without trees."""
+        return 0
 
     def check(self, tree: GrownTree) -> None:
         """Raise an error for a tree with another number of values: others' columns would change."""
@@ -267,6 +273,10 @@ class MemberTraining:
 
         self.rows.state.workers.run(update_task, range(len(self._tasks)))
 
+    def is_done(self, t: int) -> bool:
+        """Whether no member grows any more in round t."""
+        return not any(member.n_open(t) for member in self.members)
+
     def finish(self) -> np.ndarray:
         """(members, n, classes): out-of-sample probabilities of the rows, by each member."""
         every = list(self.members)
@@ -298,3 +308,23 @@ def some_rows(X: Any) -> np.ndarray | None:
     chosen = X[np.sort(np.random.default_rng(0).choice(X.shape[0], size, replace=False))]
     dense = chosen.toarray() if issparse(chosen) else chosen
     return np.array(dense, dtype=np.float64)
+
+
+# Stages: a tree of each task and class, where it still grows
+
+
+def round_of(stage: Stage) -> int:
+    """The round that a stage was grown in."""
+    return int(stage.extra["round"])
+
+
+def trees_of(stage: Stage) -> Trees:
+    """The trees of all members."""
+    assert isinstance(stage.answer, Answers)
+    answers: tuple = stage.answer.answers
+    return tuple(None if answer is None else answer.tree for answer in answers)
+
+
+def as_answers(trees: Trees) -> Answers:
+    """Trees whose votes are their leaves."""
+    return Answers(tuple(None if tree is None else LeafAnswer.of(tree) for tree in trees))
