@@ -20,7 +20,8 @@ from steadyboost.trees.data.binned import BinnedRows
 MOST_LANDMARKS = 400
 PRECISIONS = np.array([0.5, 1.0, 2.0])  # over one through the median squared distance
 LANDMARK_SEED = 1_000_033  # second entry of the landmarks' seed, which makes it no round's
-JUDGED_ROWS = 2000  # by which the precision is chosen; regressions are then fitted to more
+# By which the precision is chosen; regressions are then fitted to more rows, with all landmarks.
+JUDGED_ROWS, JUDGED_LANDMARKS = 2000, 200
 SMALLEST = 1e-6  # eigenvalue of the landmarks' kernel that counts, over the largest
 
 
@@ -81,31 +82,38 @@ class KernelMember(LinearMember):
     def cross_fit(
         self, binned: BinnedRows, y: np.ndarray, weights: np.ndarray, folds: np.ndarray
     ) -> CrossFit:
-        """Regressions with the precision for which left-out rows, or some, have the lowest loss."""
-        assert self.design is not None
+        """Regressions with the precision for which left-out rows have the lowest loss."""
         self.draw_landmarks(binned)
-        some = some_rows(len(y), JUDGED_ROWS)
-        own = binned if len(some) == len(y) else binned.take(some)
-        own_weights = weights[some] / weights[some].sum()
-        distances = squared_distances(self.design.matrix(own), self.landmarks)
         between = squared_distances(self.landmarks, self.landmarks)
         apart = between[between > 0]
         usual = 1 / float(np.median(apart)) if len(apart) else 1.0
-        best: tuple[float, float, CrossFit] | None = None
-        for precision in PRECISIONS * usual:
-            whitening = whitened(np.exp(-precision * between))
-            mapped = np.exp(-precision * distances) @ whitening
-            judged = Regression(mapped, y[some], own_weights, self.n_classes)
-            found, loss = cross_fit_ridge(judged, folds[some], self.n_folds)
-            if best is None or loss < best[0]:
-                best = loss, float(precision), found
-                self.whitening = whitening
-        assert best is not None
-        self.precision = best[1]
-        if len(some) == len(y):
-            return best[2]
+        some = some_rows(len(y), JUDGED_ROWS)
+        own = binned if len(some) == len(y) else binned.take(some)
+        judged = own, y[some], weights[some] / weights[some].sum(), folds[some]
+        losses = self.losses(*judged, PRECISIONS * usual)
+        self.precision = float(PRECISIONS[np.argmin(losses)] * usual)
+        self.whitening = whitened(np.exp(-self.precision * between))
         problem = Regression(self.map(binned), y, weights, self.n_classes)
         return cross_fit_ridge(problem, folds, self.n_folds)[0]
+
+    def losses(
+        self,
+        binned: BinnedRows,
+        y: np.ndarray,
+        weights: np.ndarray,
+        folds: np.ndarray,
+        precisions: np.ndarray,
+    ) -> list[float]:
+        """The loss of left-out rows with each precision, by some of the landmarks."""
+        assert self.design is not None
+        few = self.landmarks[some_rows(len(self.landmarks), JUDGED_LANDMARKS)]
+        distances = squared_distances(self.design.matrix(binned), few)
+        between, losses = squared_distances(few, few), []
+        for precision in precisions:
+            mapped = np.exp(-precision * distances) @ whitened(np.exp(-precision * between))
+            problem = Regression(mapped, y, weights, self.n_classes)
+            losses.append(cross_fit_ridge(problem, folds, self.n_folds)[1])
+        return losses
 
     def draw_landmarks(self, binned: BinnedRows) -> None:
         """Draw them from the rows that are fitted to."""

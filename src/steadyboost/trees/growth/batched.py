@@ -29,9 +29,6 @@ from steadyboost.trees.splits.criteria import SplitParams
 
 BATCH_CELLS = 4_000_000  # rows plus nodes of all trees of a batch, which bounds its memory
 ONE = 2.0**60  # total of the weights, or of gradients and curvatures, in fixed point
-# Lowest bits of a row's curvature that count it: 2**-36 of the total is far below rounding, and
-# 16 million rows can be counted.
-COUNT_MASK = 2**24 - 1
 
 
 class BatchState(NamedTuple):
@@ -281,8 +278,9 @@ def grow_newton_trees(
     limits, leaves = params.limits(n_used), np.empty(n, dtype=np.int32)
     grower = GrowerState.allocate(bins, stats, n_used, capacity, limits, leaves)
     by_tree = Derivatives(np.ascontiguousarray(gradients), np.ascontiguousarray(curvatures))
-    split = params.split(np.ones(1), 1.0)
-    split = split._replace(min_mass=1, l2=params.l2, count_mask=COUNT_MASK)
+    # Rows are counted in as many of the lowest bits of curvatures as their number has.
+    mask = (1 << n_used.bit_length()) - 1
+    split = params.split(np.ones(1), 1.0)._replace(min_mass=1, l2=params.l2, count_mask=mask)
     growth, state = BatchParams(split, 0.0, limits), BatchState.allocate(n_used, grower)
     _grow_newton(bins, stats, by_tree, rows, growth, forest, steps, state)
     return [
