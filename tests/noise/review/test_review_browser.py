@@ -1,6 +1,7 @@
 """The review page, worked with in Chromium."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -249,8 +250,10 @@ def test_the_list_takes_the_same_verdicts(at_work):
 def test_tens_of_thousands_of_rows(reviewer, tmp_path):
     n = 30_000
     rng = np.random.default_rng(0)
-    proba = rng.dirichlet([0.3] * 4, n)
-    found = audit_proba(proba, proba.argmax(axis=1))
+    proba, small = rng.dirichlet([0.3] * 3, n), made_up()[0]
+    given = small.classes[proba.argmax(axis=1)]
+    rows = {"given": given, "suggested": given, "scores": rng.random(n), "probabilities": proba}
+    found = replace(small, **rows)
     frame = pd.DataFrame({"a": rng.normal(size=n).round(3), "b": rng.integers(9, size=n)})
     found.review(tmp_path / "large.html", table=frame)
     reviewer.open(tmp_path / "large.html")
