@@ -108,7 +108,7 @@ class MarginDistributionDisplay(Display):
         for x, side, words in ((0.49, "right", "← outvoted"), (0.51, "left", "in the lead →")):
             ax.text(x, 1.02, words, ha=side, transform=ax.transAxes, color=QUIET, fontsize=7.5)
         if any(self.margins):
-            ax.legend(loc="upper left", borderaxespad=0.2)
+            ax.legend(loc="best", borderaxespad=0.4)
 
 
 def margins_of(model: Any, X: Any, y: Any, of: str) -> np.ndarray:
