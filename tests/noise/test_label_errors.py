@@ -7,11 +7,18 @@ from scipy.optimize import approx_fprime
 from scipy.special import softmax
 
 from steadyboost.noise.label_errors import (
+    BLUR,
+    LARGEST_OFFSET,
+    MARGIN,
     MEANS,
+    MOST_OTHERS,
     PRIOR_WEIGHT,
     PRIORS,
+    RATE_ROWS,
     LabelErrorModel,
     Rate,
+    Z,
+    _update_classes,
     fit_label_errors,
     is_flagged,
     judge_labels,
@@ -20,6 +27,7 @@ from steadyboost.noise.label_errors import (
     observe,
     prior_means,
     ranks_among,
+    suspicion,
 )
 
 
@@ -104,6 +112,32 @@ def test_a_posterior_is_the_joint_density_normalised():
         density = np.add(replaced, mixed)
         density[row[1]] += kept
         np.testing.assert_allclose(own, density / density.sum(), rtol=1e-9)
+
+
+def test_offsets_of_classes_are_those_of_expected_counts():
+    """How many labels of each true class were replaced, against how many the rates expect."""
+    proba, y, weights, model = made_up(200)
+    rows, before = observe(proba, y, weights, model.reference), model.offsets.copy()
+    kept, replaced, confused = model.joint(rows)
+    density = kept + replaced.sum(axis=1) + confused.sum(axis=1)
+    n_replaced = (weights / density) @ replaced
+    of_class = model.posterior(rows) * weights[:, None]
+    expected = (of_class * model.flat_rates(rows.rank)).sum(axis=0)
+    offsets = before + np.log((n_replaced + RATE_ROWS) / (expected + RATE_ROWS))
+    offsets -= np.average(offsets, weights=of_class.sum(axis=0))
+    _update_classes(model, rows, (1 - np.eye(3)) / 2)
+    np.testing.assert_allclose(
+        model.offsets, np.clip(offsets, -LARGEST_OFFSET, LARGEST_OFFSET), rtol=1e-9
+    )
+    assert np.ptp(model.offsets) > 0.1
+
+
+def test_of_two_classes_the_order_of_suspicion_is_that_of_the_odds():
+    proba, y, _, _ = made_up(k=2)
+    own = proba[np.arange(len(y)), y]
+    even = np.full(len(y), 0.5)
+    expected = np.log((1 - own) / own)
+    np.testing.assert_allclose(suspicion(proba, y, np.zeros((2, 2)), even), expected, atol=1e-9)
 
 
 def test_ranks_are_shares_of_smaller_margins():
@@ -276,6 +310,16 @@ def test_an_interval_narrows_with_rows_and_holds_the_rate():
     for rate in (few, many):
         assert rate.low <= rate.rate <= rate.high
     assert many.high - many.low < few.high - few.low
+
+
+@pytest.mark.parametrize(("disagreement", "others"), [(0.5, 0.3), (0.1, 0.0)])
+def test_an_interval_is_the_error_of_a_share_and_what_else_may_be_wrong(disagreement, others):
+    n, rate = 400, 0.2
+    disagrees = np.arange(n) < disagreement * n
+    found = Rate.of(np.full(n, rate), disagrees, np.ones(n), 0.75)
+    error = Z * np.sqrt(rate * (1 - rate) / n)
+    assert found.low == pytest.approx(0.75 * rate - error - BLUR)
+    assert found.high == pytest.approx((1 + MARGIN) * rate + MOST_OTHERS * others + error)
 
 
 def test_what_is_sure_raises_the_lower_end():
