@@ -89,7 +89,7 @@ def test_a_table_as_people_have_it(works):
     assert any("read as cp1252" in line for line in lines)
     assert any("it looks like an index" in line for line in lines)
     assert "classes: Yes (10), no (10), yes (10)" in lines
-    assert "note: class names that are nearly the same: 'Yes', 'yes'." in lines
+    assert any("note: class names that are nearly the same: 'Yes', 'yes'" in line for line in lines)
 
 
 def test_new_rows_are_read_as_the_training_rows_were(works, complains):

@@ -204,7 +204,8 @@ def test_a_good_audit_has_no_notes():
 
 def test_nearly_equal_names_are_named():
     found = similar_names(np.array(["ON TIME", "late", "on time", "on-time"]))
-    assert found == ["Class names that are nearly the same: 'ON TIME', 'on time', 'on-time'."]
+    (note,) = found
+    assert note.startswith("Class names that are nearly the same: 'ON TIME', 'on time', 'on-time';")
     assert similar_names(np.array(["1", "1.0", "2"])) == []
     assert similar_names(np.array(["a", "b"])) == []
     assert similar_names(np.array([1, 2])) == []

@@ -49,7 +49,8 @@ def similar_names(classes: np.ndarray) -> list[str]:
     for label in map(str, classes.tolist()):
         groups.setdefault("".join(c for c in label.casefold() if c.isalnum()), []).append(label)
     return [
-        f"Class names that are nearly the same: {', '.join(map(repr, same))}."
+        f"Class names that are nearly the same: {', '.join(map(repr, same))}; give them one "
+        "spelling, or each is learnt as a class of its own."
         for key, same in groups.items()
         if key and len(same) > 1 and not all(_is_number(name) for name in same)
     ]
