@@ -38,7 +38,7 @@ class ColumnEffect(NamedTuple):
     contribution: float
 
     def __str__(self) -> str:
-        return f"{self.column} {self.values} ({self.contribution:+.2f})"
+        return f"{self.column} {self.values} ({self.contribution:+.2g})"
 
 
 class WeighedTree(NamedTuple):
