@@ -25,8 +25,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 
 import steadyboost
 from steadyboost.lab.datasets import make_waveform
-from steadyboost.noise import audit, corrupt
-from steadyboost.noise.label_errors import judge_labels
+from steadyboost.noise import audit, audit_proba, corrupt
 
 SETS_OF_LABELS = ((600, 20, 5), (1000, 20, 8), (1500, 40, 4))  # rows, columns, labels
 LARGEST_FLIP = 0.2  # each label has a rate of its own, up to this
@@ -101,14 +100,13 @@ def cleanlab_of_sets(Y: np.ndarray, proba: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def timings(folder: Path | None, cache: Path, seeds: int) -> pd.DataFrame:
-    """Processor time of a fit of our classifier, and of the part that judges the labels."""
+    """Processor time of a fit of our classifier, and of an audit of its probabilities."""
     X, y = make_waveform(TIMED_ROWS, random_state=0)
     noisy, _ = corrupt(y, 0.2, random_state=0)
     start = time.process_time()
     model = steadyboost.SteadyBoostClassifier(random_state=0, n_jobs=1).fit(X, noisy)
     whole = time.process_time() - start
-    codes = np.searchsorted(model.classes_, noisy)
     start = time.process_time()
-    judge_labels(model.out_of_sample_proba_, codes)
+    audit_proba(model.out_of_sample_proba_, noisy)
     judging = time.process_time() - start
-    return pd.DataFrame([{"rows": TIMED_ROWS, "fit": whole, "of which judging labels": judging}])
+    return pd.DataFrame([{"rows": TIMED_ROWS, "fit": whole, "audit of its probabilities": judging}])

@@ -1,7 +1,5 @@
 """Checked rows: never flagged, and what they tell of all others."""
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,18 +11,8 @@ from steadyboost import SteadyBoostClassifier
 from steadyboost.ensemble.verified import Checked, check_verified, corrected
 from steadyboost.evaluation import clean_error
 from steadyboost.noise import audit, audit_proba, corrupt
-from steadyboost.noise.label_errors import (
-    MEANS,
-    SHIFT_DEVIATION,
-    fit_label_errors,
-    judge_labels,
-    objective,
-    observe,
-    shift_at,
-    shifted,
-    verified_shift,
-)
-from steadyboost.noise.noise_model import cost, fit_noise_model, logs
+from steadyboost.noise.label_errors import Labels, judge_labels, view_of
+from steadyboost.noise.noise_model import Reading, cost, fit_noise_model, logs
 
 
 def hard_classes(n=4000, sure=0.55, noise=0.2, seed=0):
@@ -76,7 +64,8 @@ def test_no_verified_row_is_the_ordinary_audit():
 
 def test_all_verified_rows_leave_no_doubt():
     proba, _, noisy, _ = hard_classes(n=500)
-    found = judge_labels(proba, noisy, checked=Checked.of(noisy, np.ones(500, dtype=bool), None))
+    all_rows = Checked.of(noisy, np.ones(500, dtype=bool), None)
+    found = judge_labels([Reading(proba, np.eye(2))], noisy, checked=all_rows)
     assert found.rate.rate == 0
     assert not found.wrong.any()
 
@@ -84,11 +73,6 @@ def test_all_verified_rows_leave_no_doubt():
 def test_derivatives_with_verified_rows():
     proba, _, noisy, _ = hard_classes(n=60)
     verified = np.arange(60) % 3 == 0
-    rows = observe(proba, noisy, np.ones(60), np.sort(np.linspace(0, 3, 20)))
-    known = rows, np.zeros(2), (1 - np.eye(2))[:, noisy].T, MEANS, (0.7, -0.4)
-    point = MEANS + 0.3
-    slope = approx_fprime(point, lambda at: objective(at, *known)[0], 1e-7)
-    np.testing.assert_allclose(objective(point, *known)[1], slope, rtol=1e-4, atol=1e-3)
     share, args = np.full(60, 1 / 60), (logs(proba[None]), noisy)
     point = np.array([0.1, -1.0])
     rest = share, None, 1.0 - verified
@@ -111,21 +95,24 @@ def test_the_rate_of_the_noise_model_is_that_of_other_rows():
     assert same.rate == free.rate
 
 
-def test_the_shift_balances_what_was_wrong_and_what_was_expected():
-    """At the largest posterior density: wrong - expected = shift / deviation squared."""
-    proba, y, noisy, _ = hard_classes(n=800)
-    model = fit_label_errors(proba, noisy)
-    rows = observe(proba, noisy, np.ones(800), model.reference).take(np.arange(80))
-    unknown = rows._replace(y=np.full(80, -1))
-    shift = verified_shift(model, unknown, y[:80])
-    moved = replace(model, shift=shift)
-    off = (rows.top != y[:80]) - moved.classifier_errors(rows.rank)
-    balance = [off.sum(), off @ (2 * rows.rank - 1)]
-    np.testing.assert_allclose(balance, np.array(shift) / SHIFT_DEVIATION**2, atol=1e-3)
-    # Odds of b are a factor of those after the given label was seen
-    before, after = (1 - own.posterior(rows)[rows.at, rows.top] for own in (model, moved))
-    np.testing.assert_allclose(after, shifted(before, shift_at(rows.rank, shift)))
-    assert shifted(before, 0 * before).tolist() == before.tolist()
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("who", ["classifier", "labels"])
+def test_verified_rows_tell_who_is_wrong(who, told):
+    """Of rows that disagree, in a way that could be either."""
+    rng, n = np.random.default_rng(0), 800
+    top = np.linspace(0.55, 0.95, n)[:, None]
+    proba = np.where(np.eye(2)[rng.integers(2, size=n)] > 0, top, 1 - top)
+    best = proba.argmax(axis=1)
+    given = np.where(rng.random(n) < 0.35 * np.exp(-1.5 * np.linspace(0, 1, n)), 1 - best, best)
+    verified = np.arange(n) % 4 == 0
+    y = given if who == "classifier" else np.where(verified, best, given)
+    checked = Checked.of(y, verified, given if told else None)
+    reading = Reading(proba, np.eye(2))
+    free = view_of(reading, Labels.of(given, np.ones(n)))
+    held = view_of(reading, Labels.of(y, np.ones(n), checked))
+    doubted = ~verified & held.rows.disagrees
+    change = held.wrong[doubted].mean() - free.wrong[doubted].mean()
+    assert change < -0.05 if who == "classifier" else change > 0.05
 
 
 def test_rows_that_were_checked_because_they_look_wrong_leave_no_gap():

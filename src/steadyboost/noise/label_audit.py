@@ -591,11 +591,10 @@ def _judged(
     mass = np.ones(len(codes)) if weights is None else weights
     own = checked.take(some)
     noise = fit_noise_model(proba[None, some], codes[some], mass[some], None, own)
+    readings = noise.readings(proba[None, some])
     true = np.full(proba.shape, np.nan)
-    true[some] = noise.true_proba(proba[None, some])
-    pooled = noise.pooled(proba[None, some])
-    views: dict[str, Any] = {"order_by": proba[some], "pooled": pooled, "checked": own}
-    return true, judge_labels(true[some], codes[some], mass[some], drawn_anew=noise.rate, **views)
+    true[some] = readings[0].proba
+    return true, judge_labels(readings, codes[some], mass[some], proba[some], own)
 
 
 def _listed(

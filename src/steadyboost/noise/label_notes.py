@@ -11,6 +11,7 @@ from steadyboost.preprocessing.encoder import as_frame, categories_of
 
 FEW_ROWS = 100  # below this, an interval is wider than what one wants to know
 RARE = 10  # rows of a class, of which a fold then leaves one or two
+EVEN = 0.5  # probability that the columns determine the class, below which they rather do not
 UNSURE = 0.7  # share of agreement below which errors of the classifier are many
 
 
@@ -22,11 +23,12 @@ def notes_on(
     y, said = codes[judged], proba[judged].argmax(axis=1)
     n, frequent, right = len(y), np.bincount(y).max() / len(y), float((said == y).mean())
     notes = []
-    if right <= frequent + np.sqrt(frequent * (1 - frequent) / n):
+    if not errors.learnt:
         notes.append(
-            f"The model agrees with {100 * right:.1f} % of the labels, which is no better than the "
-            f"most frequent class alone ({100 * frequent:.1f} %): it has learnt nothing that could "
-            "tell right labels from wrong ones. Do not rely on the count or the list."
+            f"The model agrees with {100 * right:.1f} % of the labels, the most frequent class "
+            f"alone with {100 * frequent:.1f} %: it has learnt nothing that could tell right from "
+            "wrong labels. There is neither a count nor a list; rows are in the order of its "
+            "doubts all the same."
         )
     if n < FEW_ROWS:
         notes.append(f"{n} rows are few: the count and the list are rough.")
@@ -35,7 +37,13 @@ def notes_on(
         notes.append(f"Classes with fewer than {RARE} rows are hardly judged: {', '.join(rare)}.")
     if errors.rate.low == 0:
         notes.append("The share of wrong labels cannot be told from zero.")
-    if right < UNSURE:
+    if errors.learnt and errors.determined < EVEN:
+        notes.append(
+            f"The model disagrees with {100 * (1 - right):.0f} % of the labels, also where it is "
+            "confident: the columns hardly determine the class, so that its own errors cannot be "
+            "told from wrong labels. The count has only what stands out; the interval has the rest."
+        )
+    elif right < UNSURE:
         notes.append(
             f"The model disagrees with {100 * (1 - right):.0f} % of the labels. If the columns do "
             "not determine the class, part of what looks wrong is chance: the count is too high."

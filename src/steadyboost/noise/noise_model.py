@@ -11,6 +11,7 @@ are of one class. As far as these labels are evidence of another form, it is tak
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -74,6 +75,13 @@ def unmixed(
     return q
 
 
+class Reading(NamedTuple):
+    """Distributions of rows' true classes (n, k), and the matrix from true to given labels."""
+
+    proba: np.ndarray
+    transition: np.ndarray
+
+
 @dataclass
 class NoiseModel:
     """Weights of members, the rate of labels drawn anew, and the matrix from true to given labels.
@@ -97,6 +105,17 @@ class NoiseModel:
         if not self.mixes:
             return q
         return unmixed(mixed(q, symmetric(self.rate, q.shape[1])), self.transition)
+
+    def readings(self, proba: np.ndarray) -> list[Reading]:
+        """Ways to read (members, n, k): the model's, and the one in which no matrix is taken out.
+
+        They say nearly the same of given labels, and not of true ones.
+        """
+        own = Reading(self.true_proba(proba), self.transition)
+        if not self.mixes:
+            return [own]
+        pooled = self.pooled(proba)
+        return [own, Reading(pooled, symmetric(self.rate, pooled.shape[1]))]
 
 
 def fit_noise_model(

@@ -56,7 +56,7 @@ from steadyboost.ensemble.verified import Checked, check_verified, corrected
 from steadyboost.learners.base import Answers, Data, Learner
 from steadyboost.noise.annotations import Annotations
 from steadyboost.noise.crowd import known_classes
-from steadyboost.noise.noise_model import TINY, NoiseModel, fit_noise_model
+from steadyboost.noise.noise_model import TINY, NoiseModel, Reading, fit_noise_model
 from steadyboost.parameters import LARGE, Interval, StrOptions, non_negative
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.tree import GrownTree
@@ -540,8 +540,8 @@ class SteadyBoostClassifier(LabelJudge):
         """Fit the pool and the noise model to out-of-sample probabilities of the members."""
         self.background_ = some_rows(rows.data.X)
         if self.n_classes_ == 1:
-            certain = np.ones((len(rows), 1))
-            self.judge(rows, certain, certain, self._rate)
+            certain = Reading(np.ones((len(rows), 1)), np.ones((1, 1)))
+            self.judge(rows, [certain])
             return
         training = self.make_state(rows, self._learner(), stages) if state is None else state
         unseen = training.finish()
@@ -553,7 +553,7 @@ class SteadyBoostClassifier(LabelJudge):
         self._has_copies = rows_of_copies(rows.numbers) is not None
         self.member_proba_ = np.full((len(unseen), rows.n_passed, self.n_classes_), np.nan)
         self.member_proba_[:, rows.numbers] = unseen
-        self.judge(rows, noise.true_proba(unseen), noise.pooled(unseen), self._rate)
+        self.judge(rows, noise.readings(unseen))
 
     def _keep_members(self, members: Sequence[Member]) -> None:
         """What members chose by rows that they have not seen, as plain attributes."""

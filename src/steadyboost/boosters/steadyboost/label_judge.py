@@ -12,6 +12,7 @@ from steadyboost.ensemble.validation import in_range
 from steadyboost.ensemble.verified import Checked
 from steadyboost.noise.label_errors import is_flagged, judge_labels, without_weights
 from steadyboost.noise.label_table import LabelTable
+from steadyboost.noise.noise_model import Reading
 
 
 class LabelJudge(BoostingClassifier):
@@ -20,13 +21,8 @@ class LabelJudge(BoostingClassifier):
     _given: np.ndarray  # the label of each row, and the one that fits better, as classes' indices
     _suggested: np.ndarray
 
-    def judge(
-        self, rows: TrainingState, proba: np.ndarray, pooled: np.ndarray, drawn_anew: float
-    ) -> None:
-        """Keep how likely each given label is wrong, by out-of-sample probabilities.
-
-        ``pooled`` are those from which no matrix was taken out; ``drawn_anew`` is the rate of
-        labels that were drawn anew.
+    def judge(self, rows: TrainingState, readings: list[Reading]) -> None:
+        """Keep how likely each given label is wrong, by readings of out-of-sample probabilities.
 
         Class weights and stakes change the model, not the labels: without them the probabilities
         are again those of the classes as they were given.
@@ -38,17 +34,17 @@ class LabelJudge(BoostingClassifier):
             by_row = compute_sample_weight(self.class_weight, self.classes_[rows.y])
             by_row = by_row if stakes is None else by_row * stakes
             by_row = in_range(by_row, float(by_row.max()))
-            proba, pooled = (without_weights(own, rows.y, by_row) for own in (proba, pooled))
+            readings = [
+                own._replace(proba=without_weights(own.proba, rows.y, by_row)) for own in readings
+            ]
             weights = weights / by_row
-        pooled = without_copies(pooled, rows, weights)[0]
-        proba, y, weights, numbers = without_copies(proba, rows, weights)
+        y, weights, numbers, places = without_copies(rows, weights)
+        readings = [own._replace(proba=own.proba[places]) for own in readings]
         known = (of_rows(own, rows, numbers) for own in (rows.verified, rows.given))
         checked = Checked.of(y, *known)
-        self.label_errors_ = errors = judge_labels(
-            proba, y, weights, None, drawn_anew, pooled, checked
-        )
-        self.out_of_sample_proba_ = np.full((n, proba.shape[1]), np.nan)
-        self.out_of_sample_proba_[numbers] = proba
+        self.label_errors_ = errors = judge_labels(readings, y, weights, checked=checked)
+        self.out_of_sample_proba_ = np.full((n, self.n_classes_), np.nan)
+        self.out_of_sample_proba_[numbers] = readings[0].proba
         self.label_scores_ = np.full(n, np.nan)
         self.label_scores_[numbers] = 1 - errors.wrong
         self._given = np.zeros(n, dtype=np.int32)
@@ -73,16 +69,16 @@ class LabelJudge(BoostingClassifier):
 
 
 def without_copies(
-    proba: np.ndarray, rows: TrainingState, weights: np.ndarray | None
-) -> tuple[np.ndarray, np.ndarray, np.ndarray | None, Any]:
-    """Probabilities, labels, weights and numbers of rows, whose label is the likeliest if soft."""
+    rows: TrainingState, weights: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray | None, Any, Any]:
+    """Labels, weights, numbers and places of rows, whose label is the likeliest if soft."""
     row_of = rows_of_copies(rows.numbers)
     if row_of is None:
-        return proba, rows.y, weights, rows.numbers
+        return rows.y, weights, rows.numbers, slice(None)
     assert weights is not None
     order = np.lexsort((-weights, row_of))
     best = order[np.flatnonzero(np.diff(row_of[order], prepend=-1))]
-    return proba[best], rows.y[best], np.bincount(row_of, weights=weights), rows.numbers[best]
+    return rows.y[best], np.bincount(row_of, weights=weights), rows.numbers[best], best
 
 
 def of_rows(known: np.ndarray | None, rows: TrainingState, numbers: Any) -> np.ndarray | None:
