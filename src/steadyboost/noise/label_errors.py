@@ -61,7 +61,7 @@ DOUBT = 0.4  # that the columns determine the class; the other hypotheses are eq
 SPREAD = 3  # decays are slower among labels that are replaced at a rate: by (1 - rate) ** SPREAD
 # The curves are not exact, so that doubt does not vanish with more rows.
 CURVE_ROWS = 150.0  # rows' worth of evidence of the disagreements, at the most
-READING_ROWS = 500.0  # rows' worth of evidence of what the noise model says, at the most
+READING_ROWS = 250.0  # up to which rows' worth of evidence of readings counts; then its square root
 MATRIX_COST = 0.1  # log-odds against a matrix, per class: it has been fitted
 LEARNT = 4.0  # log-odds that a classifier has learnt more than the shares of the classes
 NEVER = 1e-4  # of h where there is none
@@ -253,7 +253,8 @@ def shares_of(views: list[View]) -> np.ndarray:
     class, is believed as far as there are such rows: where the columns determine the class.
     """
     n_rows = len(views[0].wrong)
-    logs = np.array([view.log_likelihood for view in views]) * min(1.0, READING_ROWS / n_rows)
+    counted = min(1.0, np.sqrt(READING_ROWS / n_rows))
+    logs = counted * np.array([view.log_likelihood for view in views])
     if len(views) > 1:
         logs[0] += np.log(max(views[-1].determined, SMALLEST)) - MATRIX_COST * views[0].n_classes
     return softmax(logs)
