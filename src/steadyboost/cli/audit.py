@@ -308,7 +308,8 @@ def run_answers(
     """An audit of the consensus of annotators, and what is known of them."""
     from steadyboost import SteadyBoostClassifier
     from steadyboost.cli.progress import RoundProgress, progress
-    from steadyboost.noise.label_audit import Listed, audit_fitted, check_flag
+    from steadyboost.noise.audit_input import check_flag
+    from steadyboost.noise.label_audit import Listed, audit_fitted
 
     training = annotated.training
     table = training.table

@@ -14,9 +14,9 @@ from steadyboost.noise.annotations import (
     plain,
     read_annotations,
 )
+from steadyboost.noise.audit_input import check_proba
 from steadyboost.noise.column_table import ColumnTable
 from steadyboost.noise.crowd_model import CrowdModel, fit_crowd
-from steadyboost.noise.label_audit import check_proba
 
 ONE_EACH = 1.2  # answers per item below which annotators can hardly be compared
 GUESSES = 0.05  # of accuracy above that of guesses: who is not better hardly helps

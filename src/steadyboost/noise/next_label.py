@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from steadyboost.noise.annotations import Annotations, read_annotations
+from steadyboost.noise.audit_input import check_proba
 from steadyboost.noise.column_table import ColumnTable
 from steadyboost.noise.crowd import known_classes, matched_to
 from steadyboost.noise.crowd_model import PRIORS, CrowdModel, fit_crowd
-from steadyboost.noise.label_audit import check_proba
 
 
 @dataclass(frozen=True, repr=False)
