@@ -177,7 +177,7 @@ def check_labels(y: Any, X: Any, several: bool = False) -> np.ndarray:
     check_consistent_length(X, y)
     given, y = y, text_labels(y)
     try:
-        has_columns = issparse(y) or np.ndim(y) == 2
+        has_columns = issparse(y) or np.asarray(y).ndim == 2
     except ValueError as error:
         raise ValueError("y has lists of several lengths; pass one label per row.") from error
     if several and has_columns:
