@@ -322,6 +322,7 @@ def _set_tables(model: BoostingClassifier, document: dict[str, Any], reader: Arc
     if names is not None:
         texts = all(isinstance(name, str) for name in need_list(names, "feature_names"))
         need(texts and len(names) == n, "there must be a name per feature")
+        need(len(set(names)) == n, "two features have one name")
         model.feature_names_in_ = np.array(names, dtype=object)
     model.classes_ = decode(document["classes"], reader.budget)
     check_classes(model.classes_)
