@@ -95,3 +95,24 @@ def test_a_first_compile_is_announced_once_and_never_again(tmp_path):
 def test_nothing_is_announced_where_nothing_is_compiled(tmp_path):
     code = KERNELS + "announce_compilation(refuse, 7)\n"
     assert run(tmp_path, code, NUMBA_DISABLE_JIT="1") == ([], "")
+
+
+RENAMED = """
+from typing import NamedTuple
+from steadyboost.trees.jit import kernel
+
+class Pair(NamedTuple):
+    a: int
+    b: int
+
+@kernel
+def total(pair):
+    return pair.a + pair.b
+
+print(total(Pair(1, 2)))
+"""
+
+
+def test_a_structure_can_be_renamed(tmp_path):
+    assert run(tmp_path, RENAMED) == (["3"], "")
+    assert run(tmp_path, RENAMED.replace("Pair", "Sums")) == (["3"], "")

@@ -4,9 +4,11 @@ Every compiled function, whether Python or another kernel calls it, has the one 
 module. Kernels take arrays, numbers and named tuples of these, and write results into arguments.
 """
 
+import os
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -32,15 +34,32 @@ def _warn_of_no_cache() -> None:
     )
 
 
+@cache
+def _remove_stale(folder: str, source: str) -> None:
+    """Remove numba's lists of what it compiled of an older state of a source file.
+
+    numba reads the types in a list before it compares dates, which is an error where a structure
+    has been renamed since: after an update, the first fit would fail.
+    """
+    with suppress(OSError):
+        changed, prefix = os.stat(source).st_mtime, f"{Path(source).stem}."
+        for entry in os.scandir(folder):
+            is_list = entry.name.startswith(prefix) and entry.name.endswith(".nbi")
+            if is_list and entry.stat().st_mtime < changed:
+                os.unlink(entry.path)
+
+
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile a function when it is first called."""
     if JIT_DISABLED:  # as compiled code, it does not warn of overflow or division by zero
         return np.errstate(all="ignore")(function)
     try:
-        return njit(cache=True, **OPTIONS)(function)
+        made = njit(cache=True, **OPTIONS)(function)
     except RuntimeError:  # numba has found no folder for its cache
         _warn_of_no_cache()
         return njit(**OPTIONS)(function)
+    _remove_stale(made.stats.cache_path, function.__code__.co_filename)
+    return made
 
 
 def is_compiled(kernel: Any) -> bool:
