@@ -1,21 +1,32 @@
-"""Checks cases from standard input, a line of JSON each, within a limit of memory.
+"""Checks cases from standard input, a line of JSON each, within limits of memory and time.
 
-``python -m fuzz.worker NAME MEGABYTES``, in the folder ``tests``.
+``python -m fuzz.worker NAME MEGABYTES SECONDS``, in the folder ``tests``.
 """
 
 import faulthandler
 import importlib
 import json
 import sys
+import time
 import traceback
+
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None
 
 
 def limit_memory(megabytes):
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return
-    resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+    if resource is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def limit_time(seconds):
+    """End this process if the next case takes more time of the processor."""
+    if resource is not None:
+        hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
+        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 1 + seconds, hard))
 
 
 def result_of(fuzzer, case):
@@ -28,12 +39,13 @@ def result_of(fuzzer, case):
 
 def main():
     faulthandler.enable()
-    name, megabytes = sys.argv[1:]
+    name, megabytes, seconds = sys.argv[1:]
     fuzzer = importlib.import_module(f"fuzz.{name}")
     limit_memory(int(megabytes))
     answers = sys.stdout
     sys.stdout = sys.stderr
     for line in sys.stdin:
+        limit_time(int(seconds))
         answers.write(json.dumps(result_of(fuzzer, json.loads(line))) + "\n")
         answers.flush()
 
