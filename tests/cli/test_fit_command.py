@@ -182,6 +182,7 @@ def test_every_booster_has_a_short_name(name):
         (["-p", "learning_rate=fast"], "'learning_rate' parameter of SAMMEClassifier must be"),
         (["-p", "estimator__max_depth=0"], "'max_depth' parameter of Tree must be"),
         (["-p", "random_state=1"], "random_state is set by --seed"),
+        (["-b", "bagging", "-p", "learning_rate=1"], "learning_rate has no effect on Bagging"),
         (["--output", "m.pkl"], "does not end in .sb"),
         (["--output", "nowhere/m.sb"], "the folder nowhere does not exist"),
         (["--rounds", "0"], "--rounds"),

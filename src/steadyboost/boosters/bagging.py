@@ -45,6 +45,7 @@ class BaggingClassifier(VotingClassifier):
     """
 
     stops_when_perfect = False
+    without_effect = ("learning_rate",)  # all votes are equal
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "oob_score": ["boolean"],

@@ -127,6 +127,8 @@ def _check_name(model: Any, key: str) -> None:
     known = model.get_params(deep=True)
     if key in OWN_OPTION:
         refuse("--param", f"{key} is set by {OWN_OPTION[key]}.")
+    if key in model.without_effect:
+        refuse("--param", f"{key} has no effect on {type(model).__name__}.")
     if key in known:
         return
     free = [name for name in known if name not in OWN_OPTION]

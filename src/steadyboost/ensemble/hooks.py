@@ -33,6 +33,7 @@ class Hooks:
     takes_label_sets: ClassVar[bool] = False  # whether rows may have several labels
     spreads: ClassVar[bool] = True  # whether distributed rows stay where they are
     does_without: ClassVar[tuple[str, ...]] = ()  # common parameters that it does not have
+    without_effect: ClassVar[tuple[str, ...]] = ()  # those that it has, and does not use
     not_in_files: ClassVar[tuple[str, ...]] = ()  # fitted attributes that model files leave out
     needed_fields: ClassVar[tuple[str, ...]] = ()  # those that prediction needs
     needed_extra: ClassVar[tuple[str, ...]] = ()  # values of a stage that prediction needs

@@ -68,6 +68,7 @@ class MartiBoostClassifier(BinaryBoostingClassifier):
     needed_extra = ("routes", "mass")
     weighs_stakes = False  # nodes balance the classes, whatever these weigh
     stops_when_perfect = False  # layers, not hypotheses, are perfect
+    without_effect = ("learning_rate",)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_layers": [Interval(Integral, 1, None, closed="left"), None],
