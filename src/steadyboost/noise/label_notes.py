@@ -35,7 +35,7 @@ def notes_on(
     rare = [str(label) for label, size in zip(classes, np.bincount(y), strict=False) if size < RARE]
     if rare:
         notes.append(f"Classes with fewer than {RARE} rows are hardly judged: {', '.join(rare)}.")
-    if errors.rate.low == 0:
+    if errors.learnt and errors.rate.low == 0:
         notes.append("The share of wrong labels cannot be told from zero.")
     if errors.learnt and errors.determined < EVEN:
         notes.append(
@@ -43,10 +43,10 @@ def notes_on(
             "confident: the columns hardly determine the class, so that its own errors cannot be "
             "told from wrong labels. The count has only what stands out; the interval has the rest."
         )
-    elif right < UNSURE:
+    elif errors.learnt and right < UNSURE:
         notes.append(
             f"The model disagrees with {100 * (1 - right):.0f} % of the labels. If the columns do "
-            "not determine the class, part of what looks wrong is chance: the count is too high."
+            "not determine the class, part of what looks wrong is chance, and the count too high."
         )
     return notes + similar_names(classes)
 
