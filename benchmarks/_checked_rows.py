@@ -1,4 +1,4 @@
-"""Checked rows: what 2 % of them do to the estimated noise rate and to the error."""
+"""Checked rows: what a share of them does to the estimated noise rate and to the error."""
 
 from typing import Any
 
@@ -9,16 +9,15 @@ from rich.console import Console
 
 import steadyboost as sb
 
-SHARE = 0.02
 RATES = (0.2, 0.4)
 
 
-def measure(name: str, rate: float, seed: int, n_rows: int) -> dict[str, Any]:
+def measure(name: str, rate: float, seed: int, n_rows: int, share: float) -> dict[str, Any]:
     """The same labels twice: an expert has put a random share right, and we know which or not."""
     posed = problem(name, "symmetric", rate, seed, n_rows)
     true = problem(name, "symmetric", 0.0, seed, n_rows).y
     n = len(true)
-    checked = np.random.default_rng([seed, 4]).permutation(n)[: round(SHARE * n)]
+    checked = np.random.default_rng([seed, 4]).permutation(n)[: round(share * n)]
     given = posed.y.copy()
     given[checked] = true[checked]
     actual = float(np.mean(given != true))
@@ -32,13 +31,13 @@ def measure(name: str, rate: float, seed: int, n_rows: int) -> dict[str, Any]:
     return line
 
 
-def checked_rows(sets: list[str], seeds: int, n_rows: int) -> None:
+def checked_rows(sets: list[str], seeds: int, n_rows: int, share: float) -> None:
     lines = []
     for seed in range(seeds):
         for name in sets:
             for rate in RATES:
                 if name != "sentiment_crowd":  # its labels are noisy as they are
-                    lines.append(measure(name, rate, seed, n_rows))
+                    lines.append(measure(name, rate, seed, n_rows, share))
                     print(lines[-1], flush=True)
     frame = pd.DataFrame(lines)
     Console().print(frame.groupby("rate").mean(numeric_only=True).round(4).to_string())

@@ -151,6 +151,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--no-models", action="store_true", help="consensus only")
     parser.add_argument("--relabel", action="store_true", help="the protocol of ActiveLab")
     parser.add_argument("--verified", action="store_true", help="the protocol of checked rows")
+    parser.add_argument("--checked", type=float, default=0.02, help="share of rows of --verified")
     parser.add_argument("--rounds", type=int, default=19, help="of --relabel")
     return parser.parse_args()
 
@@ -187,7 +188,7 @@ def main() -> None:
     elif wanted.verified:
         from _checked_rows import checked_rows
 
-        checked_rows(wanted.sets, wanted.seeds, wanted.rows)
+        checked_rows(wanted.sets, wanted.seeds, wanted.rows, wanted.checked)
     else:
         compare(wanted)
 
