@@ -102,10 +102,11 @@ def test_names_are_those_of_the_papers():
 
 def test_a_booster_learns_as_it_does_outside_the_demo(results):
     digits = demo.Digits.load(0.2, 0)
-    model = steadyboost.SAMMEClassifier(steadyboost.Tree(max_depth=3), n_estimators=10)
+    learner, options = steadyboost.Tree(max_depth=3), {"n_estimators": 10, "random_state": 0}
+    model = steadyboost.SoftmaxBoostClassifier(learner, **options)
     model.fit(digits.X, digits.y)
     errors = [100 * np.mean(p != digits.y_test) for p in model.staged_predict(digits.X_test)]
-    (mine,) = (r for r in results if r.name == "SAMME")
+    (mine,) = (r for r in results if r.name == "SoftmaxBoost")
     assert mine.errors == pytest.approx(errors)
 
 
