@@ -19,6 +19,7 @@ import steadyboost
 ROOT = Path(steadyboost.__file__).parent
 LAYERS = (
     "parameters",
+    "interruptions",
     "files",
     "pages",  # what any package writes pages with: it knows none of them
     "trees",

@@ -22,7 +22,7 @@ from steadyboost.learners.base import Data
 from steadyboost.preprocessing.encoder import categorical_mask
 from steadyboost.preprocessing.running import RunningTable
 from steadyboost.preprocessing.scratch import mapped_array, scratch_folder
-from steadyboost.streaming.labels import LabelReader, Labels, Roles, labels_of
+from steadyboost.streaming.labels import LabelReader, Roles, StreamLabels, labels_of
 from steadyboost.streaming.source import Source
 from steadyboost.trees.data.binned import Binned
 
@@ -110,7 +110,7 @@ class StreamedFit:
         booster, empty = self.booster, empty_table(source, roles)
         return RunningTable(categorical_mask(empty, booster.categorical_features), booster.max_bins)
 
-    def _summarized(self, source: Source, roles: Roles) -> tuple[Labels, RunningTable]:
+    def _summarized(self, source: Source, roles: Roles) -> tuple[StreamLabels, RunningTable]:
         """Labels and columns, in one pass over all rows."""
         reader, running = LabelReader(roles), self._running(source, roles)
         for batch in source.batches():
@@ -121,7 +121,7 @@ class StreamedFit:
         return reader.labels(), running
 
     def _summary_of(
-        self, source: Source, roles: Roles, chosen: Sample, labels: Labels
+        self, source: Source, roles: Roles, chosen: Sample, labels: StreamLabels
     ) -> RunningTable:
         """Columns of some of the rows."""
         running = self._running(source, roles)
@@ -129,7 +129,7 @@ class StreamedFit:
             running.add(X, None if chosen.weights is None else chosen.weights[at])
         return running
 
-    def _selected(self, labels: Labels, holds_out: bool) -> tuple[Sample, Sample | None]:
+    def _selected(self, labels: StreamLabels, holds_out: bool) -> tuple[Sample, Sample | None]:
         """Rows for training, of positive weight, and for validation; ``X`` are their places."""
         booster, found = self.booster, labels.label_set
         places = np.arange(len(labels.codes), dtype=np.int32)
@@ -153,7 +153,7 @@ class StreamedFit:
     # The second pass
 
     def _parts(
-        self, source: Source, roles: Roles, places: np.ndarray, labels: Labels
+        self, source: Source, roles: Roles, places: np.ndarray, labels: StreamLabels
     ) -> Iterator[tuple[slice, Any]]:
         """The features of the rows at these places, batch by batch, and their part of the rows."""
         start = 0
@@ -169,7 +169,7 @@ class StreamedFit:
         labels.check_number(start, source.name)
 
     def _state(
-        self, source: Source, roles: Roles, chosen: Sample, labels: Labels, name: str
+        self, source: Source, roles: Roles, chosen: Sample, labels: StreamLabels, name: str
     ) -> TrainingState:
         """Rows as bins on disk, with their labels and weights in memory."""
         booster, n = self.booster, len(chosen.y)

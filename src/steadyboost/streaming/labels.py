@@ -41,7 +41,7 @@ class Roles(NamedTuple):
         return [self.target, *filter(None, [self.weights])]
 
 
-class Labels(NamedTuple):
+class StreamLabels(NamedTuple):
     """Labels of all rows as indices of the sorted ``known`` ones, and weights, if any."""
 
     codes: np.ndarray
@@ -105,7 +105,7 @@ class LabelReader:
         self._known.append(values)
         return places[indices]
 
-    def labels(self) -> Labels:
+    def labels(self) -> StreamLabels:
         """Labels of all rows that were read."""
         if not self._codes or not self._places:
             raise ValueError("X has 0 rows (shape=(0, ...)), while a minimum of 1 is required.")
@@ -124,7 +124,7 @@ class LabelReader:
                 f"sample_weight={self.roles.weights!r} is zero for every row; give at least one a "
                 "positive weight."
             )
-        return Labels(codes, known, weights)
+        return StreamLabels(codes, known, weights)
 
 
 def distinct_labels(column: pa.ChunkedArray, name: str) -> tuple[np.ndarray, np.ndarray]:
@@ -144,7 +144,7 @@ def distinct_labels(column: pa.ChunkedArray, name: str) -> tuple[np.ndarray, np.
     return coded.indices.to_numpy(zero_copy_only=False), values
 
 
-def labels_of(source: Source, roles: Roles) -> Labels:
+def labels_of(source: Source, roles: Roles) -> StreamLabels:
     """Labels and weights alone, by a pass over their columns."""
     reader = LabelReader(roles)
     for batch in source.batches(roles.others):
