@@ -207,6 +207,8 @@ def test_labels_of_any_type_give_the_same_model(booster, names):
 
 @each_booster_with(class_weight=[{"a": 1.0, "b": 3.0, "c": 0.5}, "balanced"])
 def test_class_weights_are_sample_weights(booster, class_weight):
+    if booster is SteadyBoostClassifier:
+        pytest.skip("its noise model knows the weights of classes, and leaves them out")
     keep = np.flatnonzero((y != 1) | (np.arange(len(y)) % 3 == 0))
     labels = np.array(["a", "b", "c"])[y[keep]]
     if class_weight == "balanced":

@@ -118,9 +118,17 @@ def test_variants(model):
 def test_steadyboost_that_frees_its_pool_from_a_mixture(k):
     X, y = problem(200, k)
     model = SteadyBoostClassifier(n_estimators=5, random_state=0).fit(X, y)
-    model._noise.transition = np.roll(np.eye(k), 1, axis=1) * 0.3 + np.eye(k) * 0.7
-    model._noise.mixes = True
+    model._mixture = np.roll(np.eye(k), 1, axis=1) * 0.3 + np.eye(k) * 0.7
+    model._mixes = True
     assert_same(model, X)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_steadyboost_with_class_weights(k):
+    X, y = problem(200, k, noise=0.2)
+    model = SteadyBoostClassifier(class_weight={0: 1, 1: 7}, n_estimators=5, random_state=0)
+    assert_same(model.fit(X, y), X)
+    assert_same(model.fit(X, y, cost_matrix=np.arange(k * k).reshape(k, k) + 1.0), X)
 
 
 @pytest.mark.parametrize("booster", [AdaBoostMHClassifier, SoftmaxBoostClassifier])

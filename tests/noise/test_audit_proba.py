@@ -246,8 +246,13 @@ def test_class_weights_do_not_change_the_count(unequal, kind, class_weight):
 @pytest.mark.parametrize("class_weight", ["balanced", {0: 1, 1: 9}])
 def test_class_weights_do_not_change_the_count_of_the_classifier(unequal, class_weight):
     table, given, is_wrong = unequal
-    fitted = SteadyBoostClassifier(class_weight=class_weight, random_state=0).fit(table, given)
-    assert fitted.noise_rate_ == pytest.approx(is_wrong.mean(), abs=0.07)
+    plain, weighed = (
+        SteadyBoostClassifier(class_weight=own, random_state=0).fit(table, given)
+        for own in (None, class_weight)
+    )
+    assert weighed.noise_rate_ == pytest.approx(is_wrong.mean(), abs=0.05)
+    np.testing.assert_allclose(weighed.transition_matrix_, plain.transition_matrix_, atol=0.05)
+    assert weighed.predict_proba(table)[:, 1].mean() > plain.predict_proba(table)[:, 1].mean()
 
 
 def test_the_classifier_says_the_same_with_weights():
@@ -273,7 +278,7 @@ def test_sets_of_labels_are_judged_entry_by_entry():
     assert isinstance(found, LabelSetAudit)
     assert found.scores.shape == found.probabilities.shape == given.shape
     order = np.argsort(found.scores.ravel())
-    assert flipped.ravel()[order[: flipped.sum()]].mean() > 0.35
+    assert flipped.ravel()[order[: flipped.sum()]].mean() > 0.3
     one = audit(table, given[:, 1], RandomForestClassifier(40, random_state=0), random_state=0)
     np.testing.assert_array_equal(found.scores[:, 1], one.scores)
     np.testing.assert_allclose(found.noise_rate, np.mean([a.noise_rate for a in found.audits]))

@@ -54,12 +54,17 @@ def weighted_by_stakes(weights: np.ndarray | None, stakes: np.ndarray | None) ->
     return stakes if weights is None else weights * stakes
 
 
-def without_stakes(proba: np.ndarray, stakes: np.ndarray) -> np.ndarray:
-    """Class probabilities of rows as they are, from those of rows weighted by stakes."""
-    if (stakes == stakes[0]).all():
+def weighted_classes(proba: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Class probabilities, along the last axis, where rows of each class weigh a factor more."""
+    if (factors == factors[0]).all():
         return proba
-    given = proba / stakes
-    return given / given.sum(axis=1, keepdims=True)
+    weighted = proba * factors
+    return weighted / weighted.sum(axis=-1, keepdims=True)
+
+
+def unweighted_classes(proba: np.ndarray, factors: np.ndarray) -> np.ndarray:
+    """Class probabilities of rows as they are, from those of rows weighted by class."""
+    return weighted_classes(proba, 1 / factors)
 
 
 def _as_numbers(values: Any, name: str) -> np.ndarray:
@@ -228,7 +233,7 @@ class CostSensitive:
         proba, costs = self.probabilities(scores), self.decision_costs
         if costs is None or not self.weighs_stakes:
             return proba
-        return without_stakes(proba, stakes_of(costs))
+        return unweighted_classes(proba, stakes_of(costs))
 
     def answers(self, proba: np.ndarray) -> np.ndarray:
         """Indices of the classes to answer: the most probable ones, or those of least cost."""

@@ -194,8 +194,10 @@ def check_labels(y: Any, X: Any, several: bool = False) -> np.ndarray:
 
 
 def n_rows(X: Any) -> int:
-    """Rows of an array, a data frame, a sparse matrix or a list."""
-    return X.shape[0] if getattr(X, "shape", None) else len(X)
+    """Rows of an array, a data frame, a sparse matrix, a list, or what can be made an array."""
+    if getattr(X, "shape", None):
+        return X.shape[0]
+    return len(X) if hasattr(X, "__len__") else len(np.asarray(X))
 
 
 def as_weights(sample_weight: Any, n: int) -> np.ndarray:

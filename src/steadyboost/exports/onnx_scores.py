@@ -209,7 +209,11 @@ def _pooled(model: SteadyBoostClassifier, graph: Graph, scores: str) -> str:
     """Probabilities of the members, pooled log-linearly, and unmixed if the noise model says so."""
     noise = model._noise
     members = [
-        member_proba(place.member, graph, _columns(graph, scores, place.columns))
+        _weighted_classes(
+            graph,
+            member_proba(place.member, graph, _columns(graph, scores, place.columns)),
+            1 / model._class_factors,
+        )
         for place in model._members.places
     ]
     weighted = [
@@ -221,7 +225,16 @@ def _pooled(model: SteadyBoostClassifier, graph: Graph, scores: str) -> str:
         for member, weight in zip(members, noise.weights, strict=True)
     ]
     pool = graph.add("Softmax", graph.add("Sum", *weighted), axis=1)
-    return _unmixed(graph, pool, noise) if noise.mixes else pool
+    true = _unmixed(graph, pool, noise) if noise.mixes else pool
+    return _weighted_classes(graph, true, model._class_factors)
+
+
+def _weighted_classes(graph: Graph, proba: str, factors: np.ndarray) -> str:
+    """Probabilities where rows of each class weigh a factor more."""
+    if (factors == factors[0]).all():
+        return proba
+    weighted = graph.add("Mul", proba, graph.constant(factors))
+    return graph.add("Div", weighted, _total(graph, weighted))
 
 
 @singledispatch

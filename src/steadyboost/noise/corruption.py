@@ -22,8 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from steadyboost.ensemble.validation import label_array
-
 _KINDS = ("symmetric", "redraw", "pair", "class_conditional", "feature_dependent")
 _STEEPNESS = 4.0
 
@@ -141,6 +139,9 @@ def _squared_distances(X: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 def _encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes and the class number of each row."""
+    # Here, as making noise alone must not wait for the import of scikit-learn.
+    from steadyboost.ensemble.validation import label_array
+
     labels = label_array(y)
     if labels.ndim != 1:
         raise ValueError(f"y has shape {labels.shape}; pass one label per row")

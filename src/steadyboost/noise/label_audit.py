@@ -18,6 +18,7 @@ from sklearn.model_selection import (
 from sklearn.utils.class_weight import compute_sample_weight
 
 import steadyboost
+from steadyboost.ensemble.costs import unweighted_classes
 from steadyboost.ensemble.validation import (
     check_labels,
     check_weights,
@@ -38,7 +39,6 @@ from steadyboost.noise.label_errors import (
     LabelErrors,
     is_flagged,
     judge_labels,
-    without_weights,
 )
 from steadyboost.noise.label_notes import conflict_note, conflicting, notes_on
 from steadyboost.noise.label_table import LabelTable
@@ -314,7 +314,9 @@ def audit(
         unseen = _unseen(model, X, labels, weights, folds)
         if getattr(model, "class_weight", None) is not None:
             of_class = "balanced" if isinstance(model.class_weight, str) else model.class_weight
-            unseen = without_weights(unseen, codes, compute_sample_weight(of_class, labels))
+            factors = np.ones(len(classes))
+            factors[codes] = compute_sample_weight(of_class, labels)
+            unseen = unweighted_classes(unseen, factors)
         given = None if given is None else as_codes(given, classes)
         proba, errors = _judged(unseen, codes, weights, Checked.of(codes, right, given))
     found = _listed(classes[codes], classes, proba, errors, Listed(flag, precision, right))

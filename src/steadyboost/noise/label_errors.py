@@ -329,17 +329,6 @@ class LabelErrors(NamedTuple):
     determined: float  # probability that the columns determine the class
 
 
-def without_weights(proba: np.ndarray, y: np.ndarray, by_row: np.ndarray) -> np.ndarray:
-    """What probabilities of a model with weights of classes, given row by row, would be without.
-
-    Class weights change the model, not the labels: counts must not depend on them.
-    """
-    of_class = np.ones(proba.shape[1])
-    of_class[y] = by_row
-    plain = proba / of_class
-    return plain / plain.sum(axis=1, keepdims=True)
-
-
 def is_flagged(wrong: np.ndarray, flag: Any = "auto", precision: float | None = None) -> np.ndarray:
     """Mask of the rows to list.
 

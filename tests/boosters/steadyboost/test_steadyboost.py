@@ -253,6 +253,19 @@ def test_going_on_is_the_uninterrupted_run():
     assert_same(model, small(8, patience=2).fit(X, y), X)
 
 
+@pytest.mark.parametrize(
+    "given", [{"class_weight": {0: 1, 1: 8}}, {"cost_matrix": [[0, 1], [8, 0]]}]
+)
+def test_a_saved_model_knows_the_weights_of_its_classes(given, tmp_path):
+    X, y = problem(200, 2, noise=0.2)
+    fitted = {name: value for name, value in given.items() if name == "cost_matrix"}
+    model = small(**{name: value for name, value in given.items() if name not in fitted})
+    model.fit(X, y, **fitted).save(tmp_path / "model.sb")
+    np.testing.assert_array_equal(
+        load(tmp_path / "model.sb").predict_proba(X), model.predict_proba(X)
+    )
+
+
 def test_a_saved_model_knows_its_suspects(tmp_path):
     X, y = problem()
     weights = np.arange(len(y)) % 5

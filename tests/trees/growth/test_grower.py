@@ -451,6 +451,7 @@ def test_a_larger_pool_is_kept_for_the_next_tree(monkeypatch):
         pools.append((len(args[-1].pool), len(pool)))
         return n_nodes, pool
 
+    monkeypatch.setattr("steadyboost.trees.growth.tree.announce_compilation", lambda *_: None)
     monkeypatch.setattr("steadyboost.trees.growth.tree.grow", watched)
     for _ in range(3):
         assert_identical(grow_tree(binned, sums, params, scratch=scratch)[0], expected)

@@ -36,6 +36,7 @@ from steadyboost.boosters.steadyboost.members import (
     trees_of,
 )
 from steadyboost.ensemble.callbacks import with_callbacks
+from steadyboost.ensemble.costs import unweighted_classes, weighted_classes
 from steadyboost.ensemble.loop import RoundResult
 from steadyboost.ensemble.model_io.checks import MAX_SCORE, MAX_VALUE
 from steadyboost.ensemble.model_io.fields import (
@@ -172,7 +173,7 @@ class SteadyBoostClassifier(LabelJudge):
     stops_when_perfect = False
     needed_fields = (
         *("_n_folds", "_n_leaves", "_start", "rounds_", "leaf_sizes_"),
-        *("member_weights_", "_rate", "_mixture", "_mixes"),
+        *("member_weights_", "_rate", "_mixture", "_mixes", "_class_factors"),
         *("_design_values", "_has_indicator", "_has_levels", "_kernel_precision", "_landmarks"),
         *("_linear_coef", "_linear_intercept", "_kernel_coef", "_kernel_intercept"),
     )
@@ -199,6 +200,7 @@ class SteadyBoostClassifier(LabelJudge):
     }
 
     # Of the members without trees
+    _class_factors: np.ndarray  # how much more rows of each class weighed in training
     _design_values: np.ndarray | None
     _has_indicator: np.ndarray
     _has_levels: np.ndarray
@@ -249,6 +251,7 @@ class SteadyBoostClassifier(LabelJudge):
             "transition_matrix_": share(k, k, missing=True),
             "_mixture": distribution(k, k),
             "_mixes": truth,
+            "_class_factors": Numbers((k,), 0, MAX_SCORE, "f"),
             "_has_copies": truth,
             "label_scores_": share("rows", missing=True),
             "_given": of_rows,
@@ -273,6 +276,7 @@ class SteadyBoostClassifier(LabelJudge):
             **NO_SMOOTH_MEMBERS,
             "_n_leaves": FEWEST_LEAVES,
             "_mixture": values.get("transition_matrix_"),
+            "_class_factors": np.ones(self.n_classes_),
             "member_weights_": np.append(values["member_weights_"], [0.0, 0.0]),
         }
 
@@ -437,6 +441,7 @@ class SteadyBoostClassifier(LabelJudge):
         k = self.n_classes_
         self._n_folds = self.n_folds
         self._start = np.zeros(1 if k == 2 else k)
+        self._class_factors = np.ones(k)
         self.begin()
         self._keep(NoiseModel(np.full(len(self.members()), 0.5), 0.0, np.eye(k), False))
 
@@ -524,10 +529,14 @@ class SteadyBoostClassifier(LabelJudge):
     # What the members say together
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """The distribution of the true label."""
+        """The distribution of the true label, with the weights of the classes.
+
+        What is known of the noise is known of labels as they were given, without these weights.
+        """
         if self.n_classes_ == 1:
             return np.ones((len(scores), 1))
-        return self._noise.true_proba(self._members.proba(scores))
+        plain = unweighted_classes(self._members.proba(scores), self._class_factors)
+        return weighted_classes(self._noise.true_proba(plain), self._class_factors)
 
     def decision(self, scores: np.ndarray) -> np.ndarray:
         """Logarithms of the probabilities; with two classes their difference."""
@@ -541,19 +550,21 @@ class SteadyBoostClassifier(LabelJudge):
         self.background_ = some_rows(rows.data.X)
         if self.n_classes_ == 1:
             certain = Reading(np.ones((len(rows), 1)), np.ones((1, 1)))
-            self.judge(rows, [certain])
+            self.judge(rows, [certain], rows.sample_weight)
             return
         training = self.make_state(rows, self._learner(), stages) if state is None else state
-        unseen = training.finish()
+        self._class_factors = self.class_factors(rows)
+        unseen = unweighted_classes(training.finish(), self._class_factors)
+        weights = training.rows.weights / self._class_factors[rows.y]
         wrong = None if self.robustness == "auto" else float(self.robustness)
         checked = Checked.of(rows.y, rows.verified, rows.given)
-        noise = fit_noise_model(unseen, rows.y, training.rows.weights, wrong, checked)
+        noise = fit_noise_model(unseen, rows.y, weights, wrong, checked)
         self._keep_members(list(training.members))
         self._keep(noise)
         self._has_copies = rows_of_copies(rows.numbers) is not None
         self.member_proba_ = np.full((len(unseen), rows.n_passed, self.n_classes_), np.nan)
         self.member_proba_[:, rows.numbers] = unseen
-        self.judge(rows, noise.readings(unseen))
+        self.judge(rows, noise.readings(unseen), weights)
 
     def _keep_members(self, members: Sequence[Member]) -> None:
         """What members chose by rows that they have not seen, as plain attributes."""

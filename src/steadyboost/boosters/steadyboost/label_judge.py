@@ -10,7 +10,7 @@ from steadyboost.ensemble.soft_labels import rows_of_copies
 from steadyboost.ensemble.training_state import TrainingState
 from steadyboost.ensemble.validation import in_range
 from steadyboost.ensemble.verified import Checked
-from steadyboost.noise.label_errors import is_flagged, judge_labels, without_weights
+from steadyboost.noise.label_errors import is_flagged, judge_labels
 from steadyboost.noise.label_table import LabelTable
 from steadyboost.noise.noise_model import Reading
 
@@ -21,23 +21,24 @@ class LabelJudge(BoostingClassifier):
     _given: np.ndarray  # the label of each row, and the one that fits better, as classes' indices
     _suggested: np.ndarray
 
-    def judge(self, rows: TrainingState, readings: list[Reading]) -> None:
-        """Keep how likely each given label is wrong, by readings of out-of-sample probabilities.
-
-        Class weights and stakes change the model, not the labels: without them the probabilities
-        are again those of the classes as they were given.
-        """
-        weights, n = rows.sample_weight, rows.n_passed
-        stakes = self.row_stakes(rows.y)
-        changed = self.class_weight is not None or stakes is not None
-        if changed and weights is not None and self.n_classes_ > 1:
+    def class_factors(self, rows: TrainingState) -> np.ndarray:
+        """(k,): how much more rows of each class weigh by class weights and stakes."""
+        factors, stakes = np.ones(self.n_classes_), self.row_stakes(rows.y)
+        if self.class_weight is not None or stakes is not None:
             by_row = compute_sample_weight(self.class_weight, self.classes_[rows.y])
             by_row = by_row if stakes is None else by_row * stakes
-            by_row = in_range(by_row, float(by_row.max()))
-            readings = [
-                own._replace(proba=without_weights(own.proba, rows.y, by_row)) for own in readings
-            ]
-            weights = weights / by_row
+            factors[rows.y] = in_range(by_row, float(by_row.max()))
+        return factors
+
+    def judge(
+        self, rows: TrainingState, readings: list[Reading], weights: np.ndarray | None
+    ) -> None:
+        """Keep how likely each given label is wrong, by readings of out-of-sample probabilities.
+
+        Class weights and stakes change the model, not the labels: probabilities and weights are
+        those without them.
+        """
+        n = rows.n_passed
         y, weights, numbers, places = without_copies(rows, weights)
         readings = [own._replace(proba=own.proba[places]) for own in readings]
         known = (of_rows(own, rows, numbers) for own in (rows.verified, rows.given))
