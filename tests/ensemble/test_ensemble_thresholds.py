@@ -15,7 +15,7 @@ from steadyboost.ensemble.rounds import AT_ONCE, LARGEST, Seeds
 from steadyboost.ensemble.scores import add_votes
 from steadyboost.ensemble.weighting import CHUNK, ExpScoreCache
 from steadyboost.noise import noise_model
-from steadyboost.noise.noise_model import fit_noise_model, some_rows, symmetric
+from steadyboost.noise.noise_model import fit_noise_models, some_rows, symmetric
 
 
 def test_seeds_are_the_same_in_any_order():
@@ -66,7 +66,7 @@ def test_some_rows_tell_the_noise_of_all(monkeypatch):
     models = []
     for most in (n, n - 1, n // 2):
         monkeypatch.setattr(noise_model, "MOST_ROWS", most)
-        models.append(fit_noise_model(proba[None], given, np.ones(n)))
+        models.append(fit_noise_models(proba[None], given, np.ones(n))[0])
     all_rows, but_one, half = models
     assert all_rows.rate == pytest.approx(0.3, abs=0.03)
     assert but_one.rate == pytest.approx(all_rows.rate, abs=1e-3)

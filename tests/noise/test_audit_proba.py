@@ -278,9 +278,12 @@ def test_sets_of_labels_are_judged_entry_by_entry():
     assert isinstance(found, LabelSetAudit)
     assert found.scores.shape == found.probabilities.shape == given.shape
     order = np.argsort(found.scores.ravel())
-    assert flipped.ravel()[order[: flipped.sum()]].mean() > 0.3
-    one = audit(table, given[:, 1], RandomForestClassifier(40, random_state=0), random_state=0)
-    np.testing.assert_array_equal(found.scores[:, 1], one.scores)
+    own = np.where(given == 1, found.probabilities, 1 - found.probabilities)
+    by_own = np.argsort(own.ravel())
+    listed, as_many = (flipped.ravel()[some[: flipped.sum()]].mean() for some in (order, by_own))
+    assert listed > as_many - 0.05  # all labels by one measure
+    alone = audit(table, given[:, 1], RandomForestClassifier(40, random_state=0), random_state=0)
+    np.testing.assert_array_equal(found.probabilities[:, 1], alone.probabilities[:, 1])
     np.testing.assert_allclose(found.noise_rate, np.mean([a.noise_rate for a in found.audits]))
     np.testing.assert_allclose(found.row_scores, found.scores.prod(axis=1))
     worst = found.scores[found.suspects[:, 0], found.suspects[:, 1]]

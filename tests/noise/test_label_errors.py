@@ -23,13 +23,13 @@ from steadyboost.noise.label_errors import (
     suspicion_of,
     view_of,
 )
-from steadyboost.noise.noise_model import Reading, fit_noise_model
+from steadyboost.noise.noise_model import Reading, fit_noise_models
 
 
 def judged(proba, y, weights=None, **options):
     """By what a noise model reads from the probabilities of one classifier."""
     mass = np.ones(len(y)) if weights is None else weights
-    readings = fit_noise_model(proba[None], y, mass).readings(proba[None])
+    readings = [model.reading(proba[None]) for model in fit_noise_models(proba[None], y, mass)]
     return judge_labels(readings, y, weights, **options)
 
 

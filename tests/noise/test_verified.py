@@ -12,7 +12,7 @@ from steadyboost.ensemble.verified import Checked, check_verified, corrected
 from steadyboost.evaluation import clean_error
 from steadyboost.noise import audit, audit_proba, corrupt
 from steadyboost.noise.label_errors import Labels, judge_labels, view_of
-from steadyboost.noise.noise_model import Reading, cost, fit_noise_model, logs
+from steadyboost.noise.noise_model import Reading, cost, fit_noise_models, logs
 
 
 def hard_classes(n=4000, sure=0.55, noise=0.2, seed=0):
@@ -86,12 +86,12 @@ def test_the_rate_of_the_noise_model_is_that_of_other_rows():
     y = rng.integers(2, size=2000)
     proba = 0.8 * np.eye(2)[y] + 0.1
     noisy, is_wrong = corrupt(y, 0.3, random_state=0)
-    free = fit_noise_model(proba[None], noisy, np.ones(2000))
+    free = fit_noise_models(proba[None], noisy, np.ones(2000))[0]
     checked = Checked.of(noisy, is_wrong, None)
-    held = fit_noise_model(proba[None], noisy, np.ones(2000), None, checked)
+    held = fit_noise_models(proba[None], noisy, np.ones(2000), None, checked)[0]
     assert held.rate < 0.5 * free.rate
     put_right = Checked.of(y, is_wrong, noisy)
-    same = fit_noise_model(proba[None], y, np.ones(2000), None, put_right)
+    same = fit_noise_models(proba[None], y, np.ones(2000), None, put_right)[0]
     assert same.rate == free.rate
 
 

@@ -29,7 +29,7 @@ from steadyboost.exports.trees import (
     link_of,
     threshold_tree,
 )
-from steadyboost.noise.noise_model import SMALLEST, TINY, UNMIX_STEPS, symmetric
+from steadyboost.noise.noise_model import SMALLEST, TINY, UNMIX_STEPS
 
 DYADIC = 2.0**20  # sums of multiples of its inverse are exact in float64
 
@@ -206,9 +206,9 @@ def _columns(graph: Graph, scores: str, which: slice) -> str:
 
 
 def _pooled(model: SteadyBoostClassifier, graph: Graph, scores: str) -> str:
-    """Probabilities of the members, pooled log-linearly, and unmixed if the noise model says so."""
+    """Probabilities of the members, freed from a matrix if there is one, pooled log-linearly."""
     noise = model._noise
-    members = [
+    plain = [
         _weighted_classes(
             graph,
             member_proba(place.member, graph, _columns(graph, scores, place.columns)),
@@ -216,6 +216,7 @@ def _pooled(model: SteadyBoostClassifier, graph: Graph, scores: str) -> str:
         )
         for place in model._members.places
     ]
+    members = [_unmixed(graph, own, noise) for own in plain] if noise.mixes else plain
     weighted = [
         graph.add(
             "Mul",
@@ -225,8 +226,7 @@ def _pooled(model: SteadyBoostClassifier, graph: Graph, scores: str) -> str:
         for member, weight in zip(members, noise.weights, strict=True)
     ]
     pool = graph.add("Softmax", graph.add("Sum", *weighted), axis=1)
-    true = _unmixed(graph, pool, noise) if noise.mixes else pool
-    return _weighted_classes(graph, true, model._class_factors)
+    return _weighted_classes(graph, pool, model._class_factors)
 
 
 def _weighted_classes(graph: Graph, proba: str, factors: np.ndarray) -> str:
@@ -272,10 +272,9 @@ def _(member: ForestMember, graph: Graph, scores: str) -> str:
     )
 
 
-def _unmixed(graph: Graph, pool: str, noise: Any) -> str:
+def _unmixed(graph: Graph, given: str, noise: Any) -> str:
     """Expectation-maximisation steps towards the distribution of true labels."""
     k = len(noise.transition)
-    given = graph.add("MatMul", pool, graph.constant(symmetric(noise.rate, k)))
     there, back = graph.constant(noise.transition), graph.constant(noise.transition.T)
     unique = graph.fresh()
     before, step, after = (f"{unique}_{name}" for name in ("before", "step", "after"))

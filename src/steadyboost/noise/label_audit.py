@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Integral
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ from steadyboost.noise.label_errors import (
 )
 from steadyboost.noise.label_notes import conflict_note, conflicting, notes_on
 from steadyboost.noise.label_table import LabelTable
-from steadyboost.noise.noise_model import fit_noise_model
+from steadyboost.noise.noise_model import fit_noise_models
 from steadyboost.noise.review.reviewable import Reviewable
 
 
@@ -285,24 +286,67 @@ def audit(
     True
     """
     check_flag(flag, precision)
-    options = {
+    rows = {
         "estimator": estimator, "cv": cv, "groups": groups, "flag": flag, "precision": precision,
-        "sample_weight": sample_weight, "verified": verified, "random_state": random_state,
-        "categorical_features": categorical_features, "n_jobs": n_jobs, "callbacks": callbacks,
+        "sample_weight": sample_weight, "verified": verified,
     }  # fmt: skip
+    ours = {
+        "categorical_features": categorical_features,
+        "random_state": random_state,
+        "callbacks": callbacks,
+        "n_jobs": n_jobs,
+    }
     passed = check_labels(y, X, several=True)
     if passed.ndim == 2:
-        return _audit_sets(X, passed, options)
+        return _audit_sets(X, passed, {**rows, **ours})
+    judgement = _judgement(X, passed, **rows, **ours)
+    return judgement._replace(kept=index_columns(X, y)).report()
+
+
+class Judgement(NamedTuple):
+    """What was found of given labels, and what is to be listed of it."""
+
+    classes: np.ndarray
+    codes: np.ndarray  # of the given labels among the classes
+    proba: np.ndarray
+    errors: LabelErrors
+    listed: "Listed"
+    X: Any = None
+    model: Any = None
+    kept: Mapping[str, np.ndarray] = MappingProxyType({})
+
+    def report(self) -> LabelAudit:
+        """With the lists, and what is to be known before they are believed."""
+        classes, codes, proba, errors = self[:4]
+        found = _listed(classes[codes], classes, proba, errors, self.listed)
+        conflicts = [] if self.X is None else conflicting(self.X, codes)
+        notes = [*notes_on(classes, codes, proba, errors), *conflict_note(conflicts)]
+        told: dict[str, Any] = {"conflicts": conflicts, "notes": notes, "kept": self.kept}
+        return LabelAudit(classes, classes[codes], **found, **told, X=self.X, model=self.model)
+
+
+def _judgement(
+    X: Any,
+    passed: np.ndarray,
+    *,
+    estimator: Any,
+    cv: Any,
+    groups: Any,
+    flag: Any,
+    precision: float | None,
+    sample_weight: Any,
+    verified: Any,
+    random_state: int | None,
+    n_jobs: int | None,
+    **ours: Any,
+) -> Judgement:
+    """Judge labels, one for each row; ``ours`` are parameters of our own estimator."""
     labels, right, given = corrected(verified, passed)
     weights = check_weights(sample_weight, X)
     classes, codes = classes_of(labels, weights)
     folds = Folds(cv, check_groups(groups, len(labels)), random_state, n_jobs)
     check_folds(folds, estimator)
-    ours = {
-        "categorical_features": categorical_features,
-        "random_state": random_state,
-        "callbacks": callbacks,
-    }
+    ours["random_state"] = random_state
     judge = None
     if estimator is None and groups is None and isinstance(cv, Integral):
         rows = {"sample_weight": weights, "verified": verified}
@@ -319,23 +363,25 @@ def audit(
             unseen = unweighted_classes(unseen, factors)
         given = None if given is None else as_codes(given, classes)
         proba, errors = _judged(unseen, codes, weights, Checked.of(codes, right, given))
-    found = _listed(classes[codes], classes, proba, errors, Listed(flag, precision, right))
-    conflicts = conflicting(X, codes)
-    notes = [*notes_on(classes, codes, proba, errors), *conflict_note(conflicts)]
-    told: dict[str, Any] = {"conflicts": conflicts, "notes": notes}
-    told["kept"] = index_columns(X, y)
-    return LabelAudit(classes, labels, **found, **told, X=X, model=judge)
+    return Judgement(classes, codes, proba, errors, Listed(flag, precision, right), X, judge)
 
 
 def _audit_sets(X: Any, labels: np.ndarray, options: dict[str, Any]) -> LabelSetAudit:
-    """An audit of each column of an indicator matrix."""
-    audits = []
+    """An audit of each column of an indicator matrix.
+
+    Columns of one table tell whether the features determine the labels, and how labels go wrong;
+    each of them alone tells little. So all labels are judged by their mean evidence.
+    """
+    found = []
     for place, column in enumerate(labels.T):
         try:
-            audits.append(audit(X, column, **options))
+            found.append(_judgement(X, column, **options))
         except ValueError as problem:
             raise ValueError(f"label {place}: {problem}") from problem
-    return LabelSetAudit(audits)
+    evidence = np.mean([one.errors.evidence for one in found], axis=0)
+    again = [one._replace(errors=one.errors.judge_by(evidence)) for one in found]
+    kept = index_columns(X)
+    return LabelSetAudit([one._replace(kept=kept).report() for one in again])
 
 
 def audit_proba(
@@ -386,25 +432,18 @@ def audit_proba(
     weights = check_weights(sample_weight, proba)
     given = None if given is None else as_codes(given, names)
     proba, errors = _judged(proba, codes, weights, Checked.of(codes, right, given))
-    found = _listed(names[codes], names, proba, errors, Listed(flag, precision, right))
-    notes = notes_on(names, codes, proba, errors)
-    kept = index_columns(pred_probs, y)
-    return LabelAudit(names, labels, **found, conflicts=[], notes=notes, kept=kept)
+    listed = Listed(flag, precision, right)
+    return Judgement(
+        names, codes, proba, errors, listed, kept=index_columns(pred_probs, y)
+    ).report()
 
 
 def audit_fitted(model: Any, X: Any, given: np.ndarray, listed: "Listed") -> LabelAudit:
     """What a fitted SteadyBoostClassifier has found about the labels that it learnt."""
-    classes = model.classes_
-    codes, proba, errors = (
-        class_indices(given, classes, "y"),
-        model.out_of_sample_proba_,
-        model.label_errors_,
-    )
-    conflicts = conflicting(X, codes)
-    notes = [*notes_on(classes, codes, proba, errors), *conflict_note(conflicts)]
-    fields = _listed(classes[codes], classes, proba, errors, listed)
-    told: dict[str, Any] = {"conflicts": conflicts, "notes": notes, "kept": index_columns(X)}
-    return LabelAudit(classes, given, **fields, **told, X=X, model=model)
+    codes = class_indices(given, model.classes_, "y")
+    found = model.out_of_sample_proba_, model.label_errors_
+    kept = index_columns(X)
+    return Judgement(model.classes_, codes, *found, listed, X, model, kept).report()
 
 
 def index_columns(*tables: Any) -> dict[str, np.ndarray]:
@@ -477,8 +516,8 @@ def _judged(
     some = np.ones(len(codes), dtype=bool) if weights is None else weights > 0
     mass = np.ones(len(codes)) if weights is None else weights
     own = checked.take(some)
-    noise = fit_noise_model(proba[None, some], codes[some], mass[some], None, own)
-    readings = noise.readings(proba[None, some])
+    models = fit_noise_models(proba[None, some], codes[some], mass[some], None, own)
+    readings = [model.reading(proba[None, some]) for model in models]
     true = np.full(proba.shape, np.nan)
     true[some] = readings[0].proba
     return true, judge_labels(readings, codes[some], mass[some], proba[some], own)

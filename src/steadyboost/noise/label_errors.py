@@ -33,7 +33,8 @@ given as, they are counted like all others besides, so that those which were che
 look wrong leave no gap.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import product
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -43,7 +44,7 @@ from scipy.special import expit, logit, softmax
 from sklearn.isotonic import isotonic_regression
 
 from steadyboost.ensemble.verified import Checked
-from steadyboost.noise.noise_model import TINY, Reading
+from steadyboost.noise.noise_model import TINY, Reading, log_evidence
 
 BINS = 25  # of ranks, in which disagreements are counted
 RANKS = (np.arange(BINS) + 0.5) / BINS
@@ -61,8 +62,6 @@ DOUBT = 0.4  # that the columns determine the class; the other hypotheses are eq
 SPREAD = 3  # decays are slower among labels that are replaced at a rate: by (1 - rate) ** SPREAD
 # The curves are not exact, so that doubt does not vanish with more rows.
 CURVE_ROWS = 150.0  # rows' worth of evidence of the disagreements, at the most
-READING_ROWS = 250.0  # up to which rows' worth of evidence of readings counts; then its square root
-MATRIX_COST = 0.1  # log-odds against a matrix, per class: it has been fitted
 LEARNT = 4.0  # log-odds that a classifier has learnt more than the shares of the classes
 NEVER = 1e-4  # of h where there is none
 SMALLEST = 1e-6  # probability: a row whose margin is infinite has rank 1 all the same
@@ -170,15 +169,13 @@ class View(NamedTuple):
     """What follows from one reading."""
 
     log_likelihood: float
+    mixes: bool
     rows: Rows
     curves: Curves
+    evidence: np.ndarray  # (curves,): log-likelihood of what is seen of these labels
     chances: np.ndarray  # (curves,): posterior
     wrong: np.ndarray  # (n,)
     sources: np.ndarray  # (n, k): by true class, probability that it was and the label is wrong
-
-    @property
-    def n_classes(self) -> int:
-        return self.sources.shape[1]
 
     @property
     def determined(self) -> float:
@@ -195,8 +192,11 @@ class View(NamedTuple):
         return (wrong + doubted @ rows.replaced) / mass.sum()
 
 
-def view_of(reading: Reading, labels: Labels) -> View:
-    """Weigh all curves by the disagreements, and judge each label by their posterior."""
+def view_of(reading: Reading, labels: Labels, known: np.ndarray | None = None) -> View:
+    """Weigh all curves by the disagreements, and judge each label by their posterior.
+
+    ``known`` is evidence that is taken in place of that of these labels.
+    """
     proba, transition = np.maximum(reading.proba, TINY), reading.transition
     at, y = labels.at, labels.given
     came = proba * transition[:, y].T
@@ -205,7 +205,8 @@ def view_of(reading: Reading, labels: Labels) -> View:
     rows = Rows(ranks_among(margins_of(proba)), proba.argmax(axis=1) != y, replaced)
     rate = float(np.average(replaced, weights=labels.weights))
     curves = curves_of(proba.shape[1], rate)
-    chances = softmax(curves.log_prior + evidence(curves, rows, labels))
+    seen = evidence(curves, rows, labels)
+    chances = softmax(curves.log_prior + (seen if known is None else known))
     if_disagrees, if_agrees = (
         np.interp(rows.rank, RANKS, chances @ part)
         for part in (curves.wrong_if_disagrees, curves.wrong_if_agrees)
@@ -217,7 +218,8 @@ def view_of(reading: Reading, labels: Labels) -> View:
     sources = came * (replaced / np.maximum(came.sum(axis=1), TINY))[:, None]
     sources += looks * (mixed_up / np.maximum(looks.sum(axis=1), TINY))[:, None]
     likelihood = float((labels.weights * labels.told) @ np.log(np.maximum(given, TINY)))
-    return View(likelihood, rows, curves, chances, replaced + mixed_up, sources)
+    wrong = replaced + mixed_up
+    return View(likelihood, reading.mixes, rows, curves, seen, chances, wrong, sources)
 
 
 def evidence(curves: Curves, rows: Rows, labels: Labels) -> np.ndarray:
@@ -247,17 +249,9 @@ def log_likelihood(chance: np.ndarray, yes: np.ndarray, no: np.ndarray) -> np.nd
 
 
 def shares_of(views: list[View]) -> np.ndarray:
-    """How much each of the views counts.
-
-    By the likelihood of the given labels; a matrix, which comes from rows that surely are of one
-    class, is believed as far as there are such rows: where the columns determine the class.
-    """
-    n_rows = len(views[0].wrong)
-    counted = min(1.0, np.sqrt(READING_ROWS / n_rows))
-    logs = counted * np.array([view.log_likelihood for view in views])
-    if len(views) > 1:
-        logs[0] += np.log(max(views[-1].determined, SMALLEST)) - MATRIX_COST * views[0].n_classes
-    return softmax(logs)
+    """How much each of the views counts, by the likelihood of the given labels."""
+    n_rows, k = views[0].sources.shape
+    return softmax([log_evidence(view.log_likelihood, n_rows, k * view.mixes) for view in views])
 
 
 def has_learnt(views: list[View], labels: Labels) -> bool:
@@ -327,6 +321,8 @@ class LabelErrors(NamedTuple):
     transition: np.ndarray  # (k, k): estimated probability that a true class is given as each
     learnt: bool  # whether the classifier tells more of the labels than the shares of classes
     determined: float  # probability that the columns determine the class
+    evidence: np.ndarray  # (curves,): log-likelihood of what was seen
+    judge_by: Callable[[np.ndarray], "LabelErrors"]  # the same labels by other evidence
 
 
 def is_flagged(wrong: np.ndarray, flag: Any = "auto", precision: float | None = None) -> np.ndarray:
@@ -356,21 +352,25 @@ def judge_labels(
     weights: np.ndarray | None = None,
     order_by: np.ndarray | None = None,
     checked: Checked | None = None,
+    evidence: np.ndarray | None = None,
 ) -> LabelErrors:
     """Judge labels by what the noise model reads from out-of-sample probabilities.
 
     All weights are positive. Labels of verified rows are right: they show how often the classifier
     is wrong, and so how many of the other rows that it disagrees with have a wrong label. Rows are
     ordered by ``order_by``, the probabilities before the noise model changed them, if given.
+    ``evidence`` is what other labels of the same table, and these, tell of the curves.
     """
-    first, n = readings[0].proba, len(y)
+    again = partial(judge_labels, readings, y, weights, order_by, checked)
+    (n, k) = readings[0].proba.shape
     mass = np.ones(n) if weights is None else weights / weights.mean()
-    if first.shape[1] == 1:
+    if k == 1:
         rate = Rate.of(0.0, mass, np.zeros(1), np.ones(1))
         nobody = np.zeros(n, dtype=int)
-        return LabelErrors(np.zeros(n), nobody, rate, [rate], np.ones((1, 1)), True, 1.0)
+        one = np.ones((1, 1))
+        return LabelErrors(np.zeros(n), nobody, rate, [rate], one, True, 1.0, np.zeros(0), again)
     labels = Labels.of(y, mass, checked)
-    views = [view_of(reading, labels) for reading in readings]
+    views = [view_of(reading, labels, evidence) for reading in readings]
     shares, learnt = shares_of(views), has_learnt(views, labels)
     by_rows = zip(*((v.wrong, v.rows.replaced, v.sources) for v in views), strict=True)
     wrong, replaced, sources = (np.tensordot(shares, parts, 1) for parts in by_rows)
@@ -378,7 +378,9 @@ def judge_labels(
         wrong, replaced = np.zeros(n), np.zeros(n)
     doubted, judged = np.flatnonzero(~labels.verified), np.zeros(n)
     if len(doubted):
-        order = suspicion_of(first if order_by is None else order_by, labels, wrong, replaced)
+        if order_by is None:
+            order_by = np.tensordot(shares, [reading.proba for reading in readings], 1)
+        order = suspicion_of(order_by, labels, wrong, replaced)
         judged[doubted] = in_order(wrong[doubted], order[doubted], mass[doubted])
 
     def rate_of(some: np.ndarray) -> Rate:
@@ -398,10 +400,12 @@ def judge_labels(
         judged,
         sources.argmax(axis=1),
         rate_of(np.ones(n, dtype=bool)),
-        [rate_of(y == j) for j in range(first.shape[1])],
+        [rate_of(y == j) for j in range(k)],
         transition,
         learnt,
         float(shares @ [view.determined for view in views]),
+        shares @ [view.evidence for view in views],
+        again,
     )
 
 

@@ -6,7 +6,10 @@ given as label l with probability T[j, l]: as it is, or drawn anew at a rate. Th
 rate are those under which the given labels are likeliest, sum_i log (q_i T)[y_i], less what odd
 weights cost. A matrix of another form (a class that is often taken for one other) cannot be found
 like this, as the members have learnt it with the labels; it shows in the labels of rows that surely
-are of one class. As far as these labels are evidence of another form, it is taken out of the pool.
+are of one class. Members are then freed from it before they are pooled, with weights of their own.
+Labels tell which is right: freed members may be sharpened, and mixed again, only if wrong labels
+are as frequent where a class is certain as the matrix says; if the columns do not determine the
+class, that makes the given labels less likely.
 """
 
 from collections.abc import Callable
@@ -28,12 +31,14 @@ MOST_CELLS = 2_000_000  # rows times classes that they are fitted to, unless tha
 LEAST_ROWS = 2000  # that they are fitted to, however many classes there are
 MOST_WEIGHT = 50.0  # of a member
 TINY = 1e-12
-UNMIX_STEPS = 30
+UNMIX_STEPS = 10  # with more, what is left of one class is taken for certain
 SURE_STEPS = 3
 LEAST_SURE = 10  # rows of a class, where it has them
 SURE_SHARE = 0.25  # of the rows of a class; of more, too many are between classes
 BELIEFS = (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0, 3000.0, 1e5)  # see ``concentration``
 STARTS = (0.02, 0.2, 0.5)  # noise rates that the search starts from
+READING_ROWS = 250.0  # up to which rows' worth of evidence of a matrix counts; then its square root
+MATRIX_COST = 0.7  # log-odds against a matrix, per class: it has been fitted
 
 
 def logs(proba: np.ndarray) -> np.ndarray:
@@ -80,53 +85,64 @@ class Reading(NamedTuple):
 
     proba: np.ndarray
     transition: np.ndarray
+    mixes: bool = False  # as of the noise model
 
 
 @dataclass
 class NoiseModel:
-    """Weights of members, the rate of labels drawn anew, and the matrix from true to given labels.
+    """Weights of members, and the matrix from true to given labels.
 
     Where the matrix is not that of labels drawn anew, ``mixes`` is set: the members have learnt the
-    mixture, and their pool is freed from it.
+    mixture, and are freed from it before they are pooled.
     """
 
     weights: np.ndarray
-    rate: float
     transition: np.ndarray
     mixes: bool
 
-    def pooled(self, proba: np.ndarray) -> np.ndarray:
-        """(n, k): the pool of (members, n, k), from which no matrix is taken out."""
-        return pool(logs(proba), self.weights).T
+    @property
+    def rate(self) -> float:
+        """At which labels are drawn anew, if they are wrong as often as by the matrix."""
+        k = len(self.transition)
+        return float((1 - np.trace(self.transition) / k) * k / (k - 1))
 
     def true_proba(self, proba: np.ndarray) -> np.ndarray:
         """The distribution of the true label by the features alone, of (members, n, k)."""
-        q = self.pooled(proba)
         if not self.mixes:
-            return q
-        return unmixed(mixed(q, symmetric(self.rate, q.shape[1])), self.transition)
+            return pool(logs(proba), self.weights).T
+        counted = self.weights > 0  # the others would take as long
+        return pool(logs(freed(proba[counted], self.transition)), self.weights[counted]).T
 
-    def readings(self, proba: np.ndarray) -> list[Reading]:
-        """Ways to read (members, n, k): the model's, and the one in which no matrix is taken out.
-
-        They say nearly the same of given labels, and not of true ones.
-        """
-        own = Reading(self.true_proba(proba), self.transition)
-        if not self.mixes:
-            return [own]
-        pooled = self.pooled(proba)
-        return [own, Reading(pooled, symmetric(self.rate, pooled.shape[1]))]
+    def reading(self, proba: np.ndarray) -> Reading:
+        """What the members' (members, n, k) say of rows."""
+        return Reading(self.true_proba(proba), self.transition, self.mixes)
 
 
-def fit_noise_model(
+def freed(
+    proba: np.ndarray, transition: np.ndarray, product: Callable[..., np.ndarray] = mixed
+) -> np.ndarray:
+    """Members' (members, n, k), each freed from a matrix that it has learnt."""
+    return np.stack([unmixed(own, transition, product) for own in proba])
+
+
+def log_evidence(likelihood: float, n_rows: int, matrix_of: int = 0) -> float:
+    """What a log-likelihood of so many rows counts for a model, which may have a matrix of k rows.
+
+    Members are not exact, so that their evidence grows more slowly than the rows.
+    """
+    return min(1.0, (READING_ROWS / n_rows) ** 0.5) * likelihood - MATRIX_COST * matrix_of
+
+
+def fit_noise_models(
     proba: np.ndarray,
     y: np.ndarray,
     row_weights: np.ndarray,
     wrong: float | None = None,
     checked: Checked | None = None,
-) -> NoiseModel:
-    """The likeliest noise model of given labels; ``wrong`` fixes the share of wrong ones.
+) -> list[NoiseModel]:
+    """Noise models of given labels, the likelier first; ``wrong`` fixes the share of wrong ones.
 
+    One draws labels anew; the other, if sure rows are evidence of it, has a matrix of its own.
     Labels of ``checked`` rows are right, and count as they were given where that is known.
     """
     k = proba.shape[2]
@@ -135,17 +151,26 @@ def fit_noise_model(
     noisy = np.ones(len(y))
     if checked is not None:
         y, noisy = np.where(checked.is_known, checked.given, y), checked.is_known.astype(float)
-    weights, rate = fit_weights(
-        logs(proba[:, some]), y[some], row_weights[some], fixed, noisy[some]
-    )
-    model = NoiseModel(weights, rate, symmetric(rate, k), False)
-    if k > 2 and wrong is None and noisy[some].any():
-        # A symmetric matrix needs no product, and these rows are enough for its successor, too.
-        given = (1 - rate) * model.true_proba(proba[:, some]) + rate / k
-        matrix, belief = sure_matrix(given, y[some], (row_weights * noisy)[some])
-        if belief < BELIEFS[-1]:
-            return NoiseModel(weights, rate, matrix, True)
-    return model
+    proba, y, noisy, mass = proba[:, some], y[some], noisy[some], row_weights[some]
+    weights, rate = fit_weights(logs(proba), y, mass, fixed, noisy)
+    plain = NoiseModel(weights, symmetric(rate, k), False)
+    if wrong is not None or not noisy.any() or len(y) < LEAST_SURE * k:
+        return [plain]
+    q = plain.true_proba(proba)
+    given = (1 - rate) * q + rate / k  # a symmetric matrix needs no product
+    matrix, belief = sure_matrix(given, y, mass * noisy)
+    if belief >= BELIEFS[-1]:
+        return [plain]
+    log_proba = logs(freed(proba, matrix, np.matmul))
+    seen = noisy * matrix[:, y] + (1 - noisy) * (np.arange(k)[:, None] == y)
+    own = fit_weights_of_matrix(log_proba, seen, mass)
+    at = np.arange(len(y))
+    by_plain = (1 - noisy * rate) * q[at, y] + noisy * rate / k
+    by_matrix = (pool(log_proba, own) * seen).sum(axis=0)
+    gain = np.log(np.maximum(by_matrix, TINY)) - np.log(np.maximum(by_plain, TINY))
+    mixing = NoiseModel(own, matrix, True)
+    is_likelier = log_evidence(float(mass / mass.mean() @ gain), len(y), matrix_of=k) > 0
+    return [mixing, plain] if is_likelier else [plain, mixing]
 
 
 def some_rows(n: int, most: int | None = None) -> np.ndarray:
@@ -251,6 +276,34 @@ def cost(
     held, pulled = _oddness(w)
     slope = np.append(pulled / n - slope_w, -slope_rate if fixed_rate is None else 0)
     return float(held / n - share @ np.log(given)), slope
+
+
+def fit_weights_of_matrix(
+    log_proba: np.ndarray, seen: np.ndarray, row_weights: np.ndarray
+) -> np.ndarray:
+    """The likeliest weights of members that were freed from a matrix, any of which may be zero.
+
+    ``seen`` (k, n) has the chance of each row's given label by true class.
+    """
+    n_models = len(log_proba)
+    usual = np.full(n_models, USUAL_WEIGHT / n_models)
+    known = log_proba, seen, row_weights / row_weights.sum()
+    bounds = [(0.0, MOST_WEIGHT)] * n_models
+    return minimize(cost_of_matrix, usual, args=known, jac=True, bounds=bounds).x
+
+
+def cost_of_matrix(
+    w: np.ndarray, log_proba: np.ndarray, seen: np.ndarray, share: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """As ``cost``, where the chance of given labels by true class is known."""
+    q = pool(log_proba, w)
+    came = q * seen
+    given = np.maximum(came.sum(axis=0), TINY)
+    # The slope of log given: what members say of the class it came from, less what they expect.
+    slope = np.einsum("mkn,kn->mn", log_proba, came / given - q) @ share
+    held, pulled = _oddness(w)
+    n = log_proba.shape[2]
+    return float(held / n - share @ np.log(given)), pulled / n - slope
 
 
 def _oddness(w: np.ndarray) -> tuple[float, np.ndarray]:

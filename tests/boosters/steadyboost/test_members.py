@@ -21,7 +21,7 @@ from steadyboost.ensemble.model_io import file
 from steadyboost.ensemble.packed_forest import PackedLeafValues, pack_stages
 from steadyboost.ensemble.scores import softmax
 from steadyboost.learners.base import Answers, Data
-from steadyboost.noise.noise_model import fit_noise_model
+from steadyboost.noise.noise_model import fit_noise_models
 
 
 def fitted(k=3, n_estimators=5, **params):
@@ -204,7 +204,7 @@ def test_a_member_of_another_kind_is_pooled_by_what_it_says_of_unseen_rows():
     training, _ = trained(members, shared_rows(X, y, 3), 4)
     unseen = training.finish()
     np.testing.assert_array_equal(unseen[3], members[3].unseen)
-    noise = fit_noise_model(unseen, y, np.ones(len(y)))
+    noise = fit_noise_models(unseen, y, np.ones(len(y)))[0]
     assert noise.weights.shape == (4,)
     np.testing.assert_allclose(noise.true_proba(unseen).sum(axis=1), 1)
 

@@ -59,7 +59,7 @@ def test_attributes_that_are_none_of_the_booster(name, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["rounds_", "_rate", "_start", "_mixture", "_n_leaves", "leaf_sizes_"]
+    "name", ["rounds_", "_class_factors", "_start", "_mixture", "_n_leaves", "leaf_sizes_"]
 )
 def test_attributes_that_are_missing(name, steady, tmp_path):
     data = edited(steady, lambda document: document["fitted"].pop(name))
@@ -69,9 +69,9 @@ def test_attributes_that_are_missing(name, steady, tmp_path):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("_rate", 2.0),
-        ("_rate", "x"),
-        ("_rate", None),
+        ("_kernel_precision", -2.0),
+        ("_kernel_precision", "x"),
+        ("_class_factors", None),
         ("_mixes", 1),
         ("_n_folds", 0),
         ("_n_folds", 10**9),

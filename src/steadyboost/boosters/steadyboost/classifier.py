@@ -57,7 +57,7 @@ from steadyboost.ensemble.verified import Checked, check_verified, corrected
 from steadyboost.learners.base import Answers, Data, Learner
 from steadyboost.noise.annotations import Annotations
 from steadyboost.noise.crowd import known_classes
-from steadyboost.noise.noise_model import TINY, NoiseModel, Reading, fit_noise_model
+from steadyboost.noise.noise_model import TINY, NoiseModel, Reading, fit_noise_models
 from steadyboost.parameters import LARGE, Interval, StrOptions, non_negative
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.tree import GrownTree
@@ -173,7 +173,7 @@ class SteadyBoostClassifier(LabelJudge):
     stops_when_perfect = False
     needed_fields = (
         *("_n_folds", "_n_leaves", "_start", "rounds_", "leaf_sizes_"),
-        *("member_weights_", "_rate", "_mixture", "_mixes", "_class_factors"),
+        *("member_weights_", "_mixture", "_mixes", "_class_factors"),
         *("_design_values", "_has_indicator", "_has_levels", "_kernel_precision", "_landmarks"),
         *("_linear_coef", "_linear_intercept", "_kernel_coef", "_kernel_intercept"),
     )
@@ -247,7 +247,6 @@ class SteadyBoostClassifier(LabelJudge):
             "rounds_": Numbers(("folds",), ALL_ROUNDS, kinds="i"),
             "leaf_sizes_": Numbers((len(RANDOM_CUTS),), 0, kinds="f"),
             "member_weights_": Numbers(("members",), 0, LARGE, "f"),
-            "_rate": share(),
             "transition_matrix_": share(k, k, missing=True),
             "_mixture": distribution(k, k),
             "_mixes": truth,
@@ -270,7 +269,8 @@ class SteadyBoostClassifier(LabelJudge):
         is_newer = values.keys() & {"_mixture", "_n_leaves", *NO_SMOOTH_MEMBERS}
         if is_newer or "member_weights_" not in values or self.n_classes_ == 1:
             return values
-        known = {name: own for name, own in values.items() if name not in self.does_without}
+        gone = (*self.does_without, "_rate")
+        known = {name: own for name, own in values.items() if name not in gone}
         return {
             **known,
             **NO_SMOOTH_MEMBERS,
@@ -428,11 +428,11 @@ class SteadyBoostClassifier(LabelJudge):
 
     @property
     def _noise(self) -> NoiseModel:
-        return NoiseModel(self.member_weights_, self._rate, self._mixture, self._mixes)
+        return NoiseModel(self.member_weights_, self._mixture, self._mixes)
 
     def _keep(self, noise: NoiseModel) -> None:
         """As plain attributes, which model files can hold."""
-        self.member_weights_, self._rate = noise.weights, float(noise.rate)
+        self.member_weights_ = noise.weights
         self._mixture, self._mixes = noise.transition, bool(noise.mixes)
 
     def prepare(self) -> None:
@@ -443,7 +443,7 @@ class SteadyBoostClassifier(LabelJudge):
         self._start = np.zeros(1 if k == 2 else k)
         self._class_factors = np.ones(k)
         self.begin()
-        self._keep(NoiseModel(np.full(len(self.members()), 0.5), 0.0, np.eye(k), False))
+        self._keep(NoiseModel(np.full(len(self.members()), 0.5), np.eye(k), False))
 
     def tune(self, rows: TrainingState, learner: Learner) -> None:
         """Boosters start from the shares of the classes; their trees grow with the rows."""
@@ -558,13 +558,13 @@ class SteadyBoostClassifier(LabelJudge):
         weights = training.rows.weights / self._class_factors[rows.y]
         wrong = None if self.robustness == "auto" else float(self.robustness)
         checked = Checked.of(rows.y, rows.verified, rows.given)
-        noise = fit_noise_model(unseen, rows.y, weights, wrong, checked)
+        models = fit_noise_models(unseen, rows.y, weights, wrong, checked)
         self._keep_members(list(training.members))
-        self._keep(noise)
+        self._keep(models[0])
         self._has_copies = rows_of_copies(rows.numbers) is not None
         self.member_proba_ = np.full((len(unseen), rows.n_passed, self.n_classes_), np.nan)
         self.member_proba_[:, rows.numbers] = unseen
-        self.judge(rows, noise.readings(unseen), weights)
+        self.judge(rows, [model.reading(unseen) for model in models], weights)
 
     def _keep_members(self, members: Sequence[Member]) -> None:
         """What members chose by rows that they have not seen, as plain attributes."""
