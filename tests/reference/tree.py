@@ -31,6 +31,7 @@ class Rules:
     min_weight_leaf: float = 0.0
     l2: float = 0.0
     tolerance: float = 1e-12
+    category_noise: float = 0.0
 
 
 @dataclass
@@ -154,7 +155,30 @@ def score_of_split(column, rows, channels, left_bins, rules):
     least = rules.min_weight_leaf * mass_of(channels.sum(axis=0), rules.criterion)
     if min(mass_of(s, rules.criterion) for s in sums) < least * (1 - 1e-9):
         return None
-    return score_of(sums[0], rules) + score_of(sums[1], rules)
+    score = score_of(sums[0], rules) + score_of(sums[1], rules)
+    if not (column.categorical and rules.category_noise):
+        return score
+    own = score_of(channels[rows].sum(axis=0), rules)
+    signal = signal_of(column, rows, channels, rules)
+    return own + signal * (score - own) if signal else None
+
+
+def signal_of(column, rows, channels, rules):
+    """What is left of the squared differences between categories without those of chance."""
+    bins = present_bins(column, rows)
+    if len(bins) <= 2:
+        return 1.0
+    used = slice(0, 1) if rules.criterion == "newton" else slice(None)
+    centre = channels[rows].sum(axis=0)
+    centre = centre[used] / mass_of(centre, rules.criterion)
+    between = 0.0
+    for b in bins:
+        sums = channels[rows][column.bins[rows] == b].sum(axis=0)
+        mass = mass_of(sums, rules.criterion)
+        between += mass * add_up((sums[used] / mass - centre) ** 2)
+    free = len(bins) - 2
+    by_chance = rules.category_noise * (free + math.sqrt(2 * free))
+    return max(0.0, 1 - by_chance / between) if between > 0 else 0.0
 
 
 def best_subset_score(column, rows, channels, rules):

@@ -99,6 +99,7 @@ def rules_for(growth, *, scale=1.0, tolerance=1e-12):
         growth.min_weight_leaf,
         growth.l2 / scale,
         tolerance,
+        growth.category_noise / scale,
     )
 
 

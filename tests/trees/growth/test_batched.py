@@ -3,7 +3,7 @@
 Those of weights bit for bit; those of Newton's steps have the same splits, and steps at leaves.
 """
 
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -139,6 +139,21 @@ def test_newton_trees_are_those_of_the_general_growth(growth, kinds):
         steps = steps_of_rows(leaves, g, h, all_rows(binned), growth.l2, len(tree.feature))
         leaf = tree.is_leaf
         np.testing.assert_allclose(tree.value[leaf, 0], steps[leaf], rtol=0, atol=1e-10)
+
+
+def test_what_categories_gain_by_chance_follows_from_the_gradients():
+    """It is their variance, whatever the size of the gradients is."""
+    binned, gradients, curvatures = newton_case(KINDS[1])
+    growth = TreeParams("newton", max_depth=3, category_noise=1.0)
+    for size in (1.0, 1e-3):
+        own_gradients = size * gradients
+        trees = grow_newton_trees(binned, own_gradients, curvatures, all_rows(binned), None, growth)
+        for tree, g, h in zip(trees, own_gradients, curvatures, strict=True):
+            noise = float(g @ g / h.sum())
+            sums = FixedPointSums.of_channels(np.column_stack([g, h]))
+            other, _ = grow_tree(binned, sums, replace(growth, category_noise=noise))
+            assert len(tree.feature) > 1
+            assert_same_splits(tree, other)
 
 
 @each_newton

@@ -165,6 +165,18 @@ def test_any_integer_channels_give_the_twins_tree(criterion, data):
     assert_leaves_hold_the_sums(tree, leaf, shares)
 
 
+@pytest.mark.parametrize("noise", [0.01, 0.1, 1.0])
+def test_gains_of_categories_count_by_their_signal(noise):
+    rng = np.random.default_rng(11)
+    columns = random_columns(rng, 150, numeric=1, gappy=1, categorical=2)
+    channels = random_channels(rng, columns, "newton")
+    scale = np.abs(channels).sum()
+    growth = TreeParams("newton", max_depth=2, category_noise=noise)
+    check_growth(
+        columns, FixedPointSums.of_channels(channels), channels / scale, growth, scale=scale
+    )
+
+
 @pytest.mark.parametrize("l2", [0.5, 5.0, 50.0])
 def test_l2_is_in_the_units_of_the_channels(l2):
     rng = np.random.default_rng(7)

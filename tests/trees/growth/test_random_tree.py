@@ -12,6 +12,7 @@ from reference.random_tree import (
     rows_of_nodes,
     score_of_cut,
 )
+from reference.tree import Column
 from reference.tree_cases import (
     assert_identical,
     bins_in,
@@ -95,6 +96,36 @@ def test_each_split_is_the_best_of_its_feature(growth, seed):
             gaps_left = n_bins in goes_left
             best = best_of_numbers(own, n_bins, rows, labels, weights, K, least, gaps_left)
             np.testing.assert_allclose(score, best, rtol=1e-12)
+
+
+@pytest.mark.parametrize("random_cuts", [False, True])
+def test_categories_that_say_nothing_are_left_alone(random_cuts):
+    """Of two hundred categories, each with a few rows, the best order looks good by chance."""
+    rng, n = np.random.default_rng(0), 1000
+    number = Column(rng.integers(8, size=n), 8)
+    many = Column(rng.integers(200, size=n), 200, categorical=True)
+    labels = (number.bins + rng.normal(0, 4, n) > 4).astype(np.int32)
+    used = {}
+    for weighs in (False, True):
+        growth = RandomGrowth(20, random_cuts, weighs_categories=weighs)
+        trees = [
+            grow_random_tree(pack([number, many]), labels, np.ones(n), 2, growth, seed)
+            for seed in range(20)
+        ]
+        used[weighs] = sum((tree.feature[~tree.is_leaf] == 1).sum() for tree in trees)
+    assert used[True] < 0.5 * used[False]
+
+
+def test_gains_of_categories_are_shrunk_by_their_signal():
+    growth = RandomGrowth(5, weighs_categories=True)
+    binned, labels, weights, tree, inside = grown(growth)
+    for node in np.flatnonzero(~tree.is_leaf):
+        score = [purity(labels, weights, inside[n], K) for n in (node, *tree.children[node])]
+        whole = (score[1] + score[2] - score[0]) / weights.sum()
+        if binned.categorical[tree.feature[node]]:
+            assert 0 < tree.gain[node] < whole
+        else:
+            np.testing.assert_allclose(tree.gain[node], whole, rtol=0, atol=1e-12)
 
 
 @each_seed

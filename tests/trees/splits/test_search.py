@@ -26,7 +26,7 @@ class Found:
         features = np.arange(len(columns)) if features is None else np.array(features)
         hist = by_kernel(binned.bins(features), sums, rows, counting=min_count > 0)
         total = sums.total(rows)
-        split = SplitParams(CRITERIA[criterion], min_mass, min_count, 0.0, 0)
+        split = SplitParams(CRITERIA[criterion], min_mass, min_count, 0.0, 0.0, 0)
         left_bitset, left_sums = np.zeros(BITSET_WORDS, dtype=np.uint32), np.zeros_like(total)
         scratch, layout = SplitScratch.allocate(len(total)), binned.growth_layout
         score, self.feature = find_split(

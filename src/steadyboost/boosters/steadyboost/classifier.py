@@ -388,6 +388,7 @@ class SteadyBoostClassifier(LabelJudge):
             max_leaf_nodes=self._n_leaves if self.max_leaf_nodes == "auto" else self.max_leaf_nodes,
             min_samples_leaf=self.min_samples_leaf,
             l2=self.l2_regularization,
+            category_noise=1.0,
         )
         params = BoosterParams(
             growth, self.learning_rate, self.max_samples, self.max_features, self.patience

@@ -92,7 +92,8 @@ class ForestMember(Member):
         """A tree on a bootstrap; none if there are enough."""
         if not self.n_open(round_.t):
             return [None]
-        rows, growth = self.train, RandomGrowth(self.least_size, self.random_cuts)
+        rows = self.train
+        growth = RandomGrowth(self.least_size, self.random_cuts, weighs_categories=True)
         weights = self._bootstrap(round_) * rows.weights
         tree = grow_random_tree(
             rows.binned, rows.y, weights, self.n_classes, growth, round_.seed, rows.features

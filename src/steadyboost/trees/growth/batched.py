@@ -25,7 +25,7 @@ from steadyboost.trees.histograms.row_statistics import (
 )
 from steadyboost.trees.jit import announce_compilation, kernel
 from steadyboost.trees.prediction.apply import CHUNK, LeafScratch, TreeNodes, find_leaf_keys
-from steadyboost.trees.splits.criteria import SplitParams
+from steadyboost.trees.splits.criteria import NEWTON, SplitParams
 
 BATCH_CELLS = 4_000_000  # rows plus nodes of all trees of a batch, which bounds its memory
 ONE = 2.0**60  # total of the weights, or of gradients and curvatures, in fixed point
@@ -129,7 +129,9 @@ def _grow_weighted(bins, stats, weighted, params, forest, state, votes):
             stats.counts[i] = stats.weights[i] > 0
         mass = tree.totals[0, 0] + tree.totals[0, 1]
         min_mass = max(np.int64(1), np.int64(params.min_share * mass * (1 - 1e-9)))
-        own_split = SplitParams(split.criterion, min_mass, split.min_count, split.l2, 0)
+        own_split = SplitParams(
+            split.criterion, min_mass, split.min_count, split.l2, split.category_noise, 0
+        )
         own_stats = RowStatistics(
             own_labels, stats.weights, None, stats.counts, stats.no_labels, stats.n_channels
         )
@@ -234,9 +236,11 @@ def _grow_newton(bins, stats, derivatives, rows, params, forest, steps, state):
     split, limits, grower = params.split, params.limits, state.grower
     channels, mask = stats.channels, np.int64(split.count_mask)
     for j in range(len(slopes)):
-        tree, total = _tree_at(forest, j), 0.0
+        tree, total, squares, curved = _tree_at(forest, j), 0.0, 0.0, 0.0
         for k in range(len(rows)):
             total += abs(slopes[j, k]) + curvatures[j, k]
+            squares += slopes[j, k] * slopes[j, k]
+            curved += curvatures[j, k]
         scale = ONE / total if total > 0 else 0.0
         slope, mass = np.int64(0), np.int64(0)
         for k in range(len(rows)):
@@ -248,8 +252,9 @@ def _grow_newton(bins, stats, derivatives, rows, params, forest, steps, state):
             slope += channels[i, 0]
             mass += channels[i, 1]
         tree.totals[0, 0], tree.totals[0, 1] = slope, mass
+        noise = split.category_noise * scale * (squares / curved if curved > 0 else 1.0)
         l2 = split.l2 * scale
-        own_split = SplitParams(split.criterion, split.min_mass, split.min_count, l2, mask)
+        own_split = SplitParams(split.criterion, split.min_mass, split.min_count, l2, noise, mask)
         n_nodes, _ = grow(bins, stats, state.rows, state.scratch, own_split, limits, tree, grower)
         for node in range(n_nodes):
             steps[j, node] = -tree.totals[node, 0] / (tree.totals[node, 1] + l2)
@@ -266,7 +271,8 @@ def grow_newton_trees(
     """A tree for each row of the (trees, rows) arrays, from the listed rows and features.
 
     The value of a node is Newton's step, -G / (H + l2), of the sums G of the gradients and H of
-    the curvatures.
+    the curvatures. What categories gain by chance follows from the gradients: where all labels are
+    learnt, small ones are no chance.
     """
     announce_compilation(grow, COMPILE_SECONDS)
     (n_trees, n_used), n = gradients.shape, binned.n_rows
@@ -280,7 +286,14 @@ def grow_newton_trees(
     by_tree = Derivatives(np.ascontiguousarray(gradients), np.ascontiguousarray(curvatures))
     # Rows are counted in as many of the lowest bits of curvatures as their number has.
     mask = (1 << n_used.bit_length()) - 1
-    split = params.split(np.ones(1), 1.0)._replace(min_mass=1, l2=params.l2, count_mask=mask)
+    split = SplitParams(
+        NEWTON,
+        1,
+        params.min_samples_leaf if params.counts_rows else 0,
+        params.l2,
+        params.category_noise,
+        mask,
+    )
     growth, state = BatchParams(split, 0.0, limits), BatchState.allocate(n_used, grower)
     _grow_newton(bins, stats, by_tree, rows, growth, forest, steps, state)
     return [

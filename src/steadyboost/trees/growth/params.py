@@ -37,6 +37,9 @@ class TreeParams:
     min_samples_leaf: int = 1
     min_weight_leaf: float = 0.0
     l2: float = 0.0
+    # Of sums in channels: mass times squared deviation that a category has by chance; see
+    # ``signal_share``. In batches of Newton trees it is a factor on the gradients' own variance.
+    category_noise: float = 0.0
 
     @property
     def counts_rows(self) -> bool:
@@ -68,5 +71,6 @@ class TreeParams:
             # A leaf that has just the share of the weight may miss it after rounding.
             min_mass = max(1, int(self.min_weight_leaf * mass * (1 - 1e-9)))
         min_count = self.min_samples_leaf if self.counts_rows else 0
-        l2 = self.l2 / fixed_point_scale * 2.0**60 if self.l2 else 0.0
-        return SplitParams(CRITERIA[self.criterion], min_mass, min_count, l2, 0)
+        one = 2.0**60 / fixed_point_scale
+        l2, noise = (own * one if own else 0.0 for own in (self.l2, self.category_noise))
+        return SplitParams(CRITERIA[self.criterion], min_mass, min_count, l2, noise, 0)

@@ -19,6 +19,7 @@ from steadyboost.trees.growth.grower import TreeArrays
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.splits.bitset import include
+from steadyboost.trees.splits.criteria import signal_share
 
 MOST_FEATURES = 1024  # that a tree of a sparse table chooses from
 FEW = 24  # rows that are sorted by insertion
@@ -36,6 +37,7 @@ class RandomGrowth:
 
     min_samples_leaf: int = 1
     random_cuts: bool = False  # one random split of each feature, or the best of all
+    weighs_categories: bool = False  # whether their gains count by the share that is no chance
 
     @staticmethod
     def n_drawn(n_features: int) -> int:
@@ -49,6 +51,7 @@ class RandomParams(NamedTuple):
     n_drawn: int
     min_leaf: int
     random_cuts: bool
+    weighs_categories: bool
 
 
 class ByteColumns(NamedTuple):
@@ -145,7 +148,10 @@ def uniform(seed):
 
 @kernel
 def _order_categories(places, node, place, seed):
-    """Write the place of each bin in an order that is drawn; ``places`` are bins plus 1."""
+    """Write the place of each bin in an order that is drawn; ``places`` are bins plus 1.
+
+    Returns the share of the differences between categories that is no chance.
+    """
     labels, weights, totals = node.labels, node.weights, node.totals
     rest, wanted = uniform(seed) * node.mass, 0
     while wanted < len(totals) - 1 and rest >= totals[wanted]:
@@ -155,12 +161,19 @@ def _order_categories(places, node, place, seed):
     for i in range(len(places)):
         masses[places[i] - 1] += weights[i]
         share[places[i] - 1] += weights[i] * (labels[i] == wanted)
+    n_present, between, mean = 0, 0.0, totals[wanted] / node.mass
     for b in range(len(place)):
-        # Categories that the node has not seen get a place at random.
-        share[b] = share[b] / masses[b] if masses[b] > 0 else uniform(seed)
+        if masses[b] > 0:
+            share[b] /= masses[b]
+            between += masses[b] * (share[b] - mean) ** 2
+            n_present += 1
+        else:  # categories that the node has not seen get a place at random
+            share[b] = uniform(seed)
     order = np.argsort(share)
     for k in range(len(place)):
         place[order[k]] = k + 1
+    noise = node.mass / len(labels) * mean * (1 - mean)  # a row's variance
+    return signal_share(between, n_present, noise)
 
 
 @kernel
@@ -290,16 +303,16 @@ def _random_cut(node, places, low, high, min_leaf, left, seed):
 
 @kernel
 def _place_categories(column, rows, node, place, places, seed):
-    """As :func:`_read_places` where bins are categories, which are put in order first."""
+    """As :func:`_read_places` where bins are categories, in their order; and their signal."""
     low, high = _read_places(column, rows, -1, places)
     if low == high:
-        return low, high
-    _order_categories(places, node, place, seed)
+        return low, high, 1.0
+    signal = _order_categories(places, node, place, seed)
     low, high = np.int32(PLACES), np.int32(0)
     for k in range(len(rows)):
         places[k] = place[places[k] - 1]
         low, high = min(low, places[k]), max(high, places[k])
-    return low, high
+    return low, high, signal
 
 
 @kernel
@@ -307,22 +320,27 @@ def _try_feature(column, first_bin, rows, node, params, place, scratch, seed):
     """The best, or a random, cut of a feature and its score.
 
     Numbers have ``first_bin``, the bin before all others or -1; categories have -2, and the place
-    of each is written.
+    of each is written, and gains may count by the share of their differences that is no chance.
     """
-    places, order, min_leaf = scratch.places, scratch.order, params.min_leaf
+    places, order, min_leaf, signal = scratch.places, scratch.order, params.min_leaf, 1.0
     if first_bin == CATEGORIES:
-        low, high = _place_categories(column, rows, node, place, places, seed)
+        low, high, signal = _place_categories(column, rows, node, place, places, seed)
     else:
         low, high = _read_places(column, rows, first_bin, places)
     if low == high:
         return -1, -np.inf
     # Arrays and not their structure are passed on: each field costs time in every call.
     if params.random_cuts:
-        return _random_cut(node, places, low, high, min_leaf, scratch.left, seed)
-    if (high - low + 1) * len(node.totals) <= CELLS_PER_ROW * len(rows):
-        return _best_cut_by_place(node, places, low, high, min_leaf, scratch)
-    _sort(places, scratch.counts[: len(place) + 2], order)
-    return _best_cut(node, places, order, min_leaf, scratch.left, scratch.right)
+        cut, score = _random_cut(node, places, low, high, min_leaf, scratch.left, seed)
+    elif (high - low + 1) * len(node.totals) <= CELLS_PER_ROW * len(rows):
+        cut, score = _best_cut_by_place(node, places, low, high, min_leaf, scratch)
+    else:
+        _sort(places, scratch.counts[: len(place) + 2], order)
+        cut, score = _best_cut(node, places, order, min_leaf, scratch.left, scratch.right)
+    if signal == 1.0 or not params.weighs_categories:
+        return cut, score
+    own = node.squares / node.mass
+    return cut, own + (score - own) * signal
 
 
 @kernel
@@ -465,7 +483,12 @@ def grow_random_tree(
     bins = packed.view(np.uint8).reshape(len(packed), packed.shape[1], 4)
     categorical = binned.categorical[all_names[places]]
     columns = ByteColumns(bins, places, layout.n_bins[places], categorical)
-    params = RandomParams(growth.n_drawn(len(names)), growth.min_samples_leaf, growth.random_cuts)
+    params = RandomParams(
+        growth.n_drawn(len(names)),
+        growth.min_samples_leaf,
+        growth.random_cuts,
+        growth.weighs_categories,
+    )
     state = RandomState.allocate(rows, labels, len(names), tree, int(rng.integers(2**31)))
     n_nodes = _grow(columns, labels, weights, rows, params, tree, state)
     return _finished(tree.first(n_nodes), all_names[places], float(weights[rows].sum()))

@@ -30,14 +30,16 @@ TIE_SHARE = 1 / 1024  # a power of two: scaling by it does not round
 class SplitParams(NamedTuple):
     """What makes a split good, and what both of its sides must have at the least.
 
-    Masses and ``l2`` are in fixed point, as the sums are. Rows are counted in cells of their own,
-    or, with a ``count_mask``, in these lowest bits of the mass: one addition serves both.
+    Masses, ``l2`` and ``category_noise`` are in fixed point, as the sums are. Rows are counted in
+    cells of their own, or, with a ``count_mask``, in these lowest bits of the mass: one addition
+    serves both.
     """
 
     criterion: int
     min_mass: int
     min_count: int  # 0 where rows are not counted
     l2: float
+    category_noise: float  # see signal_share; 0 where categories are taken as they are
     count_mask: int = 0
 
 
@@ -92,6 +94,22 @@ def score_of(sums, mass, split):
     if split.criterion < EDGE:
         return _class_score(sums, mass, split.criterion)
     return _channel_score(sums, split.criterion, split.l2)
+
+
+@kernel
+def signal_share(between, n, noise):
+    """Share of the differences between n categories that is no chance, from 0 to 1.
+
+    ``between`` is the sum over categories of mass times squared deviation, of which each one has
+    ``noise`` by chance, with twice its square as variance. Put in the best order for the rows at
+    hand, many categories gain by chance more than any number; two have no order to choose.
+    """
+    if noise == 0.0 or n <= 2:
+        return 1.0
+    if between <= 0.0:
+        return 0.0
+    by_chance = noise * (n - 2 + np.sqrt(2.0 * (n - 2)))
+    return max(0.0, 1.0 - by_chance / between)
 
 
 @kernel

@@ -19,6 +19,7 @@ from steadyboost.trees.splits.criteria import (
     TIE_SHARE,
     mass_of,
     score_of,
+    signal_share,
 )
 
 
@@ -80,13 +81,24 @@ def order_categories(hist, n_bins, total, criterion, order):
     For two classes this is Breiman's order by the share of one class, in which the best of all
     2^(n-1) subsets is a prefix; for more it is the heuristic of Coppersmith, Hong & Hosking (1999).
     """
+    n, _ = _order_and_signal(hist, n_bins, total, criterion, 0.0, order)
+    return n
+
+
+@kernel
+def _order_and_signal(hist, n_bins, total, criterion, noise, order):
+    """As ``order_categories``; how many bins, and the share of their differences that is signal."""
     n_channels = len(total)
     n_used = n_channels if criterion < EDGE else (1 if criterion == NEWTON else n_channels - 1)
     mass = np.empty(n_bins)
     deviation = np.empty((n_bins, n_used))
     n = _share_deviations(hist, n_bins, total, criterion, order, mass, deviation)
     if n == 0:
-        return 0
+        return 0, 1.0
+    between = 0.0
+    for k in range(n):
+        between += mass[k] * _dot(deviation[k], deviation[k])
+    signal = signal_share(between, n, noise)
     direction = _main_direction(mass, deviation, n)
     for k in range(n):  # stable insertion sort: there are at most 256 bins
         key, item = _dot(deviation[k], direction), order[k]
@@ -95,7 +107,7 @@ def order_categories(hist, n_bins, total, criterion, order):
             mass[j + 1], order[j + 1] = mass[j], order[j]
             j -= 1
         mass[j + 1], order[j + 1] = key, item
-    return n
+    return n, signal
 
 
 MAX_BINS = 256  # of a column, including the one of missing values: a bin fits a byte
@@ -181,14 +193,15 @@ def has_categories(categorical, feature):
 
 
 @kernel
-def _order_bins(cells, shape, categorical, feature, missing_first, total, criterion, order):
-    """Write the bins in the order in which they are tried; how many."""
+def _order_bins(cells, shape, categorical, feature, missing_first, total, split, order):
+    """Write the bins in the order in which they are tried; how many, and their signal."""
     n_bins, has_missing = shape
     if categorical is None:
-        return number_bins(n_bins, missing_first, order)
+        return number_bins(n_bins, missing_first, order), 1.0
     if categorical[feature]:
-        return order_categories(cells, n_bins + has_missing, total, criterion, order)
-    return number_bins(n_bins, missing_first, order)
+        noise = split.category_noise
+        return _order_and_signal(cells, n_bins + has_missing, total, split.criterion, noise, order)
+    return number_bins(n_bins, missing_first, order), 1.0
 
 
 @kernel
@@ -269,7 +282,8 @@ def _search(hist, features, layout, total, split, scratch, left_bitset):
 
     Bins move left in their order (that of :func:`order_categories` where they are categories),
     and the best prefix wins. In pass 0 missing values stay right; in pass 1, which is left out if
-    there are none, they go left first. The masses and sums of squares are those of
+    there are none, they go left first. Gains of categories count by the share of their differences
+    that is no chance. The masses and sums of squares are those of
     the class criteria, and GINI needs nothing more; NEWTON is written out because boosters ask for
     it most.
 
@@ -281,6 +295,7 @@ def _search(hist, features, layout, total, split, scratch, left_bitset):
     total_count = _count_rows(hist[tail:], offsets, features[0])
     order, left, right = scratch.order, scratch.sides[0], scratch.sides[1]
     best_score, best_feature = -np.inf, np.int64(-1)
+    own = score_of(total, mass_of(total, criterion), split) if split.category_noise > 0.0 else 0.0
     # The most frequent cases have loops of their own: two classes, and Newton sums, of which no
     # counts are kept apart.
     two = criterion == GINI and n_channels == 2 and len(hist) == tail
@@ -297,15 +312,21 @@ def _search(hist, features, layout, total, split, scratch, left_bitset):
                     length, missing_first = n_moved, np.int64(first)
                 continue
             cells = hist[base * n_channels :]
-            n_order = _order_bins(
-                cells, shape, categorical, f, np.int64(first), total, criterion, order
+            n_order, signal = _order_bins(
+                cells, shape, categorical, f, np.int64(first), total, split, order
             )
+            if signal == 0.0:
+                continue
+            # Gains count by their signal: so much more must be gained to be the best.
+            to_beat = best_score if signal == 1.0 else own + (best_score - own) / signal
+            found = to_beat
             if newton:
-                best_score, n_moved = _scan_newton(
-                    cells, order, n_order, np.int64(first), total, split, best_score
+                found, n_moved = _scan_newton(
+                    cells, order, n_order, np.int64(first), total, split, to_beat
                 )
                 if n_moved > 0:
                     length, missing_first = n_moved, np.int64(first)
+                    best_score = found if signal == 1.0 else own + (found - own) * signal
                 continue
             left_count = np.int64(0)
             for c in range(n_channels):
@@ -342,8 +363,10 @@ def _search(hist, features, layout, total, split, scratch, left_bitset):
                     continue
                 if right_mass < min_mass or total_count - left_count < min_count:
                     break  # the right side only becomes smaller
-                if score > best_score:
-                    best_score, length, missing_first = score, np.int64(k + 1), np.int64(first)
+                if score > found:
+                    found, length, missing_first = score, np.int64(k + 1), np.int64(first)
+            if found > to_beat:
+                best_score = found if signal == 1.0 else own + (found - own) * signal
         if length > 0:  # better than all features before, so that ties go to the first
             best_feature = f
             if not is_categorical:
