@@ -12,8 +12,8 @@ from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_o
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.tree import Tree
 from steadyboost.parameters import StrOptions
-from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import split_evenly
 
 
 @kernel
@@ -118,7 +118,7 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
         k, n_chunks = self.n_classes_, len(rows.chunks)
         out, has = np.empty((k, len(rows))), indicator(rows.y, k)
         tops, sums = np.empty((n_chunks, k)), np.empty((n_chunks, k))
-        stretches = parts(k, min(k, rows.workers.n_threads))
+        stretches = split_evenly(k, min(k, rows.workers.n_threads))
         pieces = [(chunk, at) for chunk in rows.chunks for at in stretches]
 
         def raise_labels(piece: tuple[RowChunk, slice]) -> None:

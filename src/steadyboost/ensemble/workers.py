@@ -78,7 +78,7 @@ class Workers:
     def run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Map a function over items; results in their order. The calling thread takes part."""
         if self._pool is None or len(items) < 2:
-            return [function(item) for item in items]
+            return list(map(function, items))
         results: list[Any] = [None] * len(items)
         numbers = list(range(len(items)))[::-1]  # a thread that comes late finds less to do
 

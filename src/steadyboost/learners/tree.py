@@ -12,16 +12,16 @@ from steadyboost.parameters import Interval, StrOptions
 from steadyboost.trees.data.binned import Binned
 from steadyboost.trees.growth.batched import grow_weighted_trees
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import GrownTree, Parallelism, grow_tree, sharding_pays
+from steadyboost.trees.growth.tree import GrownTree, grow_tree, sharding_pays
 from steadyboost.trees.histograms.root_cache import RootHistogramCache
-from steadyboost.trees.histograms.row_statistics import (
-    FixedPointSums,
-    Run,
+from steadyboost.trees.histograms.row_statistics import FixedPointSums, rounded
+from steadyboost.trees.parallel import (
+    MapFunction,
+    Parallelism,
     ScratchArrays,
-    add_up,
-    one_by_one,
-    parts,
-    rounded,
+    serial_map,
+    split_evenly,
+    sum_in_order,
 )
 from steadyboost.trees.prediction.apply import take
 
@@ -39,9 +39,9 @@ class TreeAnswer:
         assert data.binned is not None
         return self.votes_of_leaves(data.binned.leaves(self.tree))
 
-    def votes_of_leaves(self, leaves: np.ndarray, run: Run = one_by_one) -> np.ndarray:
+    def votes_of_leaves(self, leaves: np.ndarray, run: MapFunction = serial_map) -> np.ndarray:
         out = np.empty(len(leaves), dtype=np.int32)
-        blocks = parts(len(leaves), max(1, len(leaves) // TAKEN_ROWS))
+        blocks = split_evenly(len(leaves), max(1, len(leaves) // TAKEN_ROWS))
         run(lambda at: take(self.label, leaves[at], out[at]), blocks)
         return out
 
@@ -88,7 +88,7 @@ def sum_all(
     used = masses if rows is None else masses[rows]
     pieces = data.pieces if rows is None else data.pieces.take(rows)
     sums = [float(used[start:stop].sum()) for _, start, stop in pieces.spans]
-    return float(rounded(threads.allreduce(sums, add_up, pieces.numbers)))
+    return float(rounded(threads.allreduce(sums, sum_in_order, pieces.numbers)))
 
 
 def sample(

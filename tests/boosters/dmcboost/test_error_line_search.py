@@ -11,7 +11,7 @@ from steadyboost.boosters.dmcboost.error_line_search import (
     merging_width,
 )
 from steadyboost.boosters.dmcboost.margin_state import scored_rows
-from steadyboost.trees.histograms.row_statistics import one_by_one, parts
+from steadyboost.trees.parallel import serial_map, split_evenly
 
 
 @pytest.mark.parametrize("digits", [1, 3, 12])
@@ -27,7 +27,7 @@ def test_the_best_interval_is_that_of_all_breakpoints(seed, digits, monkeypatch)
     weights = rng.integers(1, 4, n)
     named = scored_rows(scores, y), votes, weights
     whole = error_curve(*named, 1.0)
-    some = best_of_curve(*named, merging_width(1.0), one_by_one, parts(n, 1 + seed % 2))
+    some = best_of_curve(*named, merging_width(1.0), serial_map, split_evenly(n, 1 + seed % 2))
     assert len(some[0]) <= len(whole[0])
     assert some[2].max() == whole[2].max()
     chosen = []

@@ -25,7 +25,8 @@ from steadyboost.boosters.dmcboost.margin_line_search import MarginProblem, find
 from steadyboost.boosters.dmcboost.margin_splits import MarginSplitScorer, sum_shortfalls
 from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample, bottom_shares
 from steadyboost.boosters.dmcboost.search_tree import search_tree
-from steadyboost.trees.histograms.row_statistics import SUM_ROWS, one_by_one, parts
+from steadyboost.trees.histograms.row_statistics import SUM_ROWS
+from steadyboost.trees.parallel import serial_map, split_evenly
 
 
 def case(n, k=3, seed=0, digits=12):
@@ -99,7 +100,7 @@ def test_buckets_may_be_placed_by_any_number_of_breakpoints(some, monkeypatch):
     votes, whole = votes_for(sample), sample.integer_weights
     named = margin_state.rows, votes, whole
     expected = error_curve(*named, 1.0).right
-    found = best_of_curve(*named, merging_width(1.0), one_by_one, parts(500, 1)).right
+    found = best_of_curve(*named, merging_width(1.0), serial_map, split_evenly(500, 1)).right
     assert (found.max(), found[0], found[-1]) == (expected.max(), expected[0], expected[-1])
 
 

@@ -30,8 +30,9 @@ from steadyboost.preprocessing.encoder import Encoder, categorical_mask
 from steadyboost.trees.growth import grower as module
 from steadyboost.trees.growth.grower import MIN_SLOTS, grow
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import GrownTree, GrowthPlan, Parallelism, grow_tree
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays
+from steadyboost.trees.growth.tree import GrownTree, GrowthPlan, grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.parallel import Parallelism, ScratchArrays
 
 CLASS = ("gini", "entropy", "error")
 CRITERIA = (*CLASS, "edge", "newton", "max_edge", "norm")

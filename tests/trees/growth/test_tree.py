@@ -9,8 +9,9 @@ from reference.tree_cases import assert_identical, growth_of, made_up, pack, ran
 from steadyboost.trees.growth import tree as module
 from steadyboost.trees.growth.grower import TreeArrays
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import GrownTree, Parallelism, grow_tree
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays, one_by_one
+from steadyboost.trees.growth.tree import GrownTree, grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.parallel import Parallelism, ScratchArrays, serial_map
 
 
 @pytest.mark.parametrize("n_nodes", [9, 5])
@@ -50,7 +51,7 @@ class Counted:
 
     def run(self, function, items):
         self.seen.append(len(items))
-        return one_by_one(function, items)
+        return serial_map(function, items)
 
 
 @pytest.mark.parametrize(

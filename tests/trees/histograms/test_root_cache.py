@@ -12,9 +12,10 @@ from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners import tree as learner
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import Parallelism, grow_tree
+from steadyboost.trees.growth.tree import grow_tree
 from steadyboost.trees.histograms.root_cache import RootHistogramCache
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.parallel import Parallelism, ScratchArrays
 
 N_LABELS = 3
 KNOWN = {"total": 1.0, "fixed_point_scale": 16.0}

@@ -15,12 +15,11 @@ from steadyboost.trees.histograms.row_statistics import (
     LANES,
     SUM_ROWS,
     FixedPointSums,
-    ScratchArrays,
     list_rows,
-    parts,
     sum_labels,
     to_fixed_point,
 )
+from steadyboost.trees.parallel import ScratchArrays, split_evenly
 
 
 @pytest.mark.parametrize("criterion", ["gini", "edge", "newton"])
@@ -45,7 +44,7 @@ def test_rows_without_weight_are_not_counted():
 @pytest.mark.parametrize("n_parts", [1, 2, 3, 12])
 @pytest.mark.parametrize("n", [0, 1, 5, 1000])
 def test_parts_follow_one_another_and_are_of_like_length(n, n_parts):
-    slices = parts(n, n_parts)
+    slices = split_evenly(n, n_parts)
     assert len(slices) == n_parts
     np.testing.assert_array_equal(np.concatenate([np.arange(n)[at] for at in slices]), np.arange(n))
     lengths = [at.stop - at.start for at in slices]

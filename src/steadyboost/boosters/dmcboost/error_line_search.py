@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from steadyboost.boosters.dmcboost.margin_state import MarginState, ScoredRows, SearchSample
-from steadyboost.trees.histograms.row_statistics import Run
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import MapFunction
 
 NEVER = np.inf  # the breakpoint of a row that no step can turn
 BUCKETS = 4096  # equal-width buckets over the edges, so that a point is compared with few of them
@@ -337,7 +337,7 @@ def best_of_curve(
     votes: np.ndarray,
     weights: np.ndarray,
     width: float,
-    run: Run,
+    run: MapFunction,
     parts: list[slice],
 ) -> ErrorCurve:
     """As ``error_curve``, but for intervals that are not the best: neighbours may be joined."""

@@ -30,8 +30,8 @@ from steadyboost.boosters.dmcboost.error_search import (
 from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
 from steadyboost.boosters.dmcboost.search_tree import Leaf, LineSearchSplit
 from steadyboost.trees.data.bundling import add_vector_marginals
-from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import split_evenly
 from steadyboost.trees.splits.bitset import BITSET_WORDS, contains
 
 CHUNK = 2048  # rows whose words and breakpoints fit into the cache
@@ -391,7 +391,7 @@ class ErrorSplitScorer:
             of = rows, self.breakpoints, mass
             sample.run(
                 lambda at: sum_jumps(columns, bundles, single.starts, np.arange(k)[at], *of, hist),
-                parts(k, min(k, sample.n_parts)),
+                split_evenly(k, min(k, sample.n_parts)),
             )
         losses, right_now = self.share * tally[:, : 2 * k], tally[:, 3 * k].astype(np.int64)
         return NodeSums(hist, mass, losses, right_now)

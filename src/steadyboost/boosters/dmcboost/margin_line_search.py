@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.histograms.row_statistics import Run, one_by_one
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import MapFunction, serial_map
 
 if TYPE_CHECKING:
     from steadyboost.boosters.dmcboost.margin_state import ScoredRows
@@ -401,7 +401,7 @@ class _LineSearch:
         self,
         lines_of: Callable[[slice], MarginLines],
         weights: np.ndarray,
-        run: Run,
+        run: MapFunction,
         problem: MarginProblem,
     ):
         bounds = np.linspace(0, len(weights), len(weights) // STRETCH + 1).astype(int).tolist()
@@ -462,7 +462,7 @@ def find_step(
     weights: np.ndarray,
     problem: MarginProblem,
     guess: float = 0.0,
-    run: Run = one_by_one,
+    run: MapFunction = serial_map,
 ) -> BestStep:
     """As ``bisect_step``, of rows whose lines a function makes; a ``guess`` of the step helps."""
     n, (mass, scale, reach, _) = len(weights), problem

@@ -31,8 +31,8 @@ from steadyboost.boosters.dmcboost.margin_line_search import (
 from steadyboost.boosters.dmcboost.margin_state import MarginState, ScoredRows, SearchSample
 from steadyboost.boosters.dmcboost.search_tree import Leaf, LineSearchSplit
 from steadyboost.trees.data.binned import BinnedRows
-from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import split_evenly
 from steadyboost.trees.splits.bitset import BITSET_WORDS, contains
 from steadyboost.trees.splits.criteria import GINI
 from steadyboost.trees.splits.search import number_bins, order_categories
@@ -448,7 +448,7 @@ class MarginSplitScorer:
         pieces = [
             (one, part)
             for one in leaves
-            for part in parts(len(one.rows), -(-len(one.rows) // STRETCH))
+            for part in split_evenly(len(one.rows), -(-len(one.rows) // STRETCH))
         ]
         short = np.sum(self.sample.run(add_up, pieces), axis=0)
         margins = (own.mass * probes[:, 1] - short) / (own.mass * (own.scale + probes[:, 0]))

@@ -10,17 +10,9 @@ from steadyboost.boosters.dmcboost.margin_line_search import bottom_threshold
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.data.bundling import NO_BUNDLES, FeatureBundles, pays, unbundle
 from steadyboost.trees.growth.tree import SHARDING_PAYS
-from steadyboost.trees.histograms.row_statistics import (
-    LANES,
-    SUM_ROWS,
-    Run,
-    ScratchArrays,
-    factors,
-    one_by_one,
-    parts,
-    sum_labels,
-)
+from steadyboost.trees.histograms.row_statistics import LANES, SUM_ROWS, factors, sum_labels
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import MapFunction, ScratchArrays, serial_map, split_evenly
 
 GROUP_CELLS = 2**23  # histogram cells that are computed at a time
 SOME = 2**14  # size of the subsample that brackets the end of the bottom
@@ -79,7 +71,7 @@ class SearchSample:
     weights: np.ndarray
     integer_weights: np.ndarray
     n_threads: int = 1
-    run: Run = one_by_one
+    run: MapFunction = serial_map
 
     def take(
         self, rows: np.ndarray, weights: np.ndarray, integer_weights: np.ndarray
@@ -116,7 +108,7 @@ class SearchSample:
 
     def stretches(self, n_rows: int) -> list[slice]:
         """Rows to be added up at a time: the same ones for any number of threads."""
-        return parts(n_rows, STRETCHES if n_rows * self.n_classes >= SHARDING_PAYS else 1)
+        return split_evenly(n_rows, STRETCHES if n_rows * self.n_classes >= SHARDING_PAYS else 1)
 
     def sum_stretches(
         self,
@@ -151,7 +143,7 @@ class MarginState:
         n = len(scores)
         self.scores, self.rivals = scores, RivalScores.allocate(n)
         self.rows = ScoredRows(scores, sample.y, self.rivals)
-        self.sample, self.parts = sample, parts(n, sample.n_parts)
+        self.sample, self.parts = sample, split_evenly(n, sample.n_parts)
         sample.run(lambda at: find_rivals(*self.rows.at(at)), self.parts)
         self.margins = self.rivals.own - self.rivals.first  # not divided by the total step
         self.scratch = ScratchArrays()
@@ -274,10 +266,10 @@ def floor_of(margins: np.ndarray, weights: np.ndarray, mass: float) -> float:
 
 
 def bottom_shares(
-    margins: np.ndarray, weights: np.ndarray, edge: Edge, run: Run = one_by_one
+    margins: np.ndarray, weights: np.ndarray, edge: Edge, run: MapFunction = serial_map
 ) -> np.ndarray:
     """How much of each row's weight is at the bottom; rows that tie share the last places."""
-    spans, out = parts(len(margins), -(-len(margins) // SUM_ROWS)), np.empty(len(margins))
+    spans, out = split_evenly(len(margins), -(-len(margins) // SUM_ROWS)), np.empty(len(margins))
     run(lambda at: _share(margins[at], weights[at], *edge, out[at]), spans)
     return out
 

@@ -42,8 +42,9 @@ from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.tree import TreeAnswer
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import Parallelism, grow_tree
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, parts
+from steadyboost.trees.growth.tree import grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.parallel import Parallelism, split_evenly
 
 ROUNDING = 1e-12  # a change below this is none
 LARGEST_SCALE = 1e12  # of the sum of the steps: beyond, rounding of scores would hide single steps
@@ -305,7 +306,7 @@ class DirectSearch:
         edges = np.empty((len(rows), sample.n_classes + 1), dtype=np.int64)  # the last: the mass
         # A power of two: integer weights stay integers, and equal splits equal.
         scale = 2.0 ** float(np.ceil(np.log2(edges.shape[1] * shares.sum())))
-        scored, spans = self.margin_state.rows, parts(len(rows), sample.n_parts)
+        scored, spans = self.margin_state.rows, split_evenly(len(rows), sample.n_parts)
         sample.run(lambda at: bottom_edges(scored, rows[at], shares, scale, edges[at]), spans)
         own, sums = sample.binned.take(rows), FixedPointSums.of_fixed(edges, scale)
         parallel = Parallelism(sample.n_threads, sample.run)

@@ -22,8 +22,9 @@ from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.learners.base import Answer, Answers, Learner, Question
 from steadyboost.learners.tree import Tree, answers_at_once
-from steadyboost.trees.histograms.row_statistics import add_up, parts, rounded
+from steadyboost.trees.histograms.row_statistics import rounded
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import split_evenly, sum_in_order
 
 
 @kernel
@@ -94,7 +95,7 @@ def _total(rows: TrainingState, function: Any, *arrays: np.ndarray) -> np.ndarra
         function(*arrays, chunk.rows.start, chunk.rows.stop, out)
         return out
 
-    return rows.allreduce([in_chunk(chunk) for chunk in rows.chunks], add_up)
+    return rows.allreduce([in_chunk(chunk) for chunk in rows.chunks], sum_in_order)
 
 
 class LabelResult(NamedTuple):
@@ -162,7 +163,7 @@ class LabelwiseClassifier(BoostingClassifier):
         at_once = answers_at_once(learner) and not one_by_one
         n_calls = min(rows.workers.n_threads, len(worths)) if at_once else len(worths)
         asked = LabelQuestions(rows, learner, round_.split(len(worths)), worths, votes, at_once)
-        spans = parts(len(worths), n_calls)
+        spans = split_evenly(len(worths), n_calls)
         some = rows.workers.parallel_map(partial(self.ask_labels, asked), spans)
         found = list(chain.from_iterable(some))
         error = self.errors(found)

@@ -17,8 +17,8 @@ from steadyboost.ensemble.scores import softmax
 from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_of
 from steadyboost.ensemble.weighting import CHUNK, ExpScoreCache, PairWeighting
 from steadyboost.learners.base import Question
-from steadyboost.trees.histograms.row_statistics import add_up
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import sum_in_order
 from steadyboost.trees.prediction.apply import take
 
 Damping = Callable[[np.ndarray], np.ndarray]
@@ -100,7 +100,7 @@ class PairDistribution:
 
     def _total(self, values: list) -> Any:
         """Sum over the chunks of all machines."""
-        return self.rows.allreduce(values, add_up)
+        return self.rows.allreduce(values, sum_in_order)
 
     def _each(self, function: Callable[[ChunkPairs], np.ndarray | float | None]) -> list:
         return self.rows.workers.run(function, self.parts)

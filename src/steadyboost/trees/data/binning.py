@@ -5,17 +5,16 @@ Sparse columns are passed as (starts, rows, values): the entries of column f are
 bins are those of the same columns in full.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from steadyboost.trees.jit import kernel
-
-Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
+from steadyboost.trees.parallel import MapFunction
 
 MAX_BINS = 255  # of values; with the one of missing values they fit a byte
 GRID = 1024  # cells of equal width: a value is only compared with the cuts in its own cell
@@ -105,7 +104,7 @@ def find_dense_cuts(
     weights: np.ndarray | None,
     max_bins: Sequence[int],
     sample: np.ndarray | None,
-    run: Run,
+    run: MapFunction,
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """Cut points of each column, with a limit for each, and whether it has missing values."""
 
@@ -310,7 +309,7 @@ def find_sparse_cuts(
     weights: np.ndarray | None,
     max_bins: int,
     sample: np.ndarray | None,
-    run: Run,
+    run: MapFunction,
 ) -> list[np.ndarray]:
     """Cut points of each column, as those that :func:`find_cuts` finds."""
     counts = np.empty(table.n_columns, dtype=np.int64)
@@ -368,7 +367,7 @@ def quantile_cuts_of(
 
 
 def assign_sparse_bins(
-    table: Compressed, cuts: Sequence[np.ndarray], run: Run
+    table: Compressed, cuts: Sequence[np.ndarray], run: MapFunction
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bin of each entry, and the bin that zero is in, of each column."""
     cut_starts = np.concatenate([[0], np.cumsum([len(own) for own in cuts])]).astype(np.int64)

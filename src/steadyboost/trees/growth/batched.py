@@ -17,13 +17,12 @@ from steadyboost.trees.histograms.row_statistics import (
     NO_LABELS,
     NO_WEIGHTS,
     RowStatistics,
-    Run,
     counted,
-    one_by_one,
     rounded,
     to_fixed_point,
 )
 from steadyboost.trees.jit import announce_compilation, kernel
+from steadyboost.trees.parallel import MapFunction, serial_map
 from steadyboost.trees.prediction.apply import CHUNK, LeafScratch, TreeNodes, find_leaf_keys
 from steadyboost.trees.splits.criteria import SplitParams
 
@@ -189,7 +188,7 @@ def grow_weighted_trees(
     weights: np.ndarray,
     params: TreeParams,
     n_threads: int = 1,
-    run: Run = one_by_one,
+    run: MapFunction = serial_map,
 ) -> tuple[list[tuple[GrownTree, np.ndarray]], np.ndarray]:
     """A tree for each row of the (trees, n) weights, with the votes of its nodes; those of rows.
 

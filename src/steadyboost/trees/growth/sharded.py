@@ -12,9 +12,9 @@ Best-first growth looks ahead: on each level it splits every open node that coul
 and chooses among them at the end.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from steadyboost.trees.growth.grower import TreeArrays, add_children, may_split
 from steadyboost.trees.growth.params import GrowthLimits
 from steadyboost.trees.growth.partition import assign_leaves, bin_table, count_left, partition
 from steadyboost.trees.histograms.build import build_histogram, build_scratch, n_cells
-from steadyboost.trees.histograms.row_statistics import RowStatistics, Run, add_up
+from steadyboost.trees.histograms.row_statistics import RowStatistics
+from steadyboost.trees.parallel import Allreduce, MapFunction, sum_in_order
 from steadyboost.trees.splits.bitset import BITSET_WORDS
 from steadyboost.trees.splits.criteria import SplitParams, gain_of
 from steadyboost.trees.splits.search import SplitScratch, find_split
@@ -31,7 +32,6 @@ from steadyboost.trees.splits.search import SplitScratch, find_split
 SAMPLE_ROWS = 256  # of a node in a shard, from which the smaller child is estimated
 
 Column = tuple[np.ndarray, int]  # packed bins of all rows, and the feature's index in them
-Allreduce = Callable[[Sequence[Any], Callable[[list[Any]], Any]], Any]
 
 
 class SplitInfo(NamedTuple):
@@ -146,7 +146,9 @@ class Siblings(NamedTuple):
 class ShardedGrower:
     """One tree over ``shards``; ``run(function, items)`` maps in parallel."""
 
-    def __init__(self, shards: Sequence[Shard], split: SplitParams, limits: GrowthLimits, run: Run):
+    def __init__(
+        self, shards: Sequence[Shard], split: SplitParams, limits: GrowthLimits, run: MapFunction
+    ):
         self.shards, self.params, self.limits, self.run = shards, split, limits, run
         self.layout = shards[0].bins.layout
         features = shards[0].bins.features
@@ -323,7 +325,7 @@ class SplitScorer:
     params: SplitParams
 
     def __call__(self, parts: list[np.ndarray]) -> list[SplitInfo]:
-        hists = add_up(parts)
+        hists = sum_in_order(parts)
         return [
             best_split(hist, self.features, self.layout, total, self.params)
             for hist, total in zip(hists, self.totals, strict=True)
@@ -341,7 +343,7 @@ class DistributedGrower(ShardedGrower):
         shards: Sequence[Shard],
         split: SplitParams,
         limits: GrowthLimits,
-        run: Run,
+        run: MapFunction,
         allreduce: Allreduce,
     ):
         super().__init__(shards, split, limits, run)

@@ -7,23 +7,17 @@ import numpy as np
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.growth.grower import COMPILE_SECONDS, UNKNOWN, GrowerState, TreeArrays, grow
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.sharded import (
-    Allreduce,
-    DistributedGrower,
-    Shard,
-    ShardedGrower,
-)
+from steadyboost.trees.growth.sharded import DistributedGrower, Shard, ShardedGrower
 from steadyboost.trees.histograms.build import n_cells
-from steadyboost.trees.histograms.row_statistics import (
-    FixedPointSums,
-    Run,
-    ScratchArrays,
-    add_up,
-    list_rows,
-    one_by_one,
-    parts,
-)
+from steadyboost.trees.histograms.row_statistics import FixedPointSums, list_rows
 from steadyboost.trees.jit import announce_compilation, kernel
+from steadyboost.trees.parallel import (
+    Parallelism,
+    ScratchArrays,
+    serial_map,
+    split_evenly,
+    sum_in_order,
+)
 from steadyboost.trees.prediction.apply import LeafScratch, TreeNodes, apply
 
 # Bins to be read (rows times features) from which on a second thread gains more time than two
@@ -87,18 +81,6 @@ class GrownTree:
         return out
 
 
-@dataclass(frozen=True)
-class Parallelism:
-    """Threads to grow a tree on: how many, and how to map a function over items in parallel.
-
-    Where rows are on several machines, ``allreduce`` reduces values of all of them.
-    """
-
-    n_threads: int = 1
-    run: Run = one_by_one
-    allreduce: Allreduce | None = None
-
-
 def sharding_pays(binned: BinnedRows, n_rows: int, n_features: int) -> bool:
     """Whether a second thread gains more than it costs."""
     return binned.n_read(n_rows, n_features) >= SHARDING_PAYS
@@ -140,19 +122,18 @@ class GrowthPlan:
         scratch: ScratchArrays,
     ):
         self.binned, self.rows, self.parallel, self.scratch = binned, rows, parallel, scratch
-        self.draws_features = features is not None
-        self.n_used = binned.n_rows if rows is None else len(rows)
+        self.draws_features, counts_rows = features is not None, params.counts_rows
+        self.bins, self.n_rows = binned.bins(features, sums.n_channels), binned.n_rows
+        self.n_used = self.n_rows if rows is None else len(rows)
+        self.stats = sums.statistics(counts_rows)
         total, n_all = sums.total(None if rows is None else rows.astype(np.int32)), self.n_used
         if parallel.allreduce is not None:
-            counted = parallel.allreduce([np.append(total, self.n_used)], add_up)
+            counted = parallel.allreduce([np.append(total, self.n_used)], sum_in_order)
             total, n_all = counted[:-1], int(counted[-1])
+        self.split, self.limits = params.split(total, sums.fixed_point_scale), params.limits(n_all)
         self.tree = TreeArrays.allocate(params.capacity(n_all), sums.n_channels)
         self.tree.totals[0] = total
-        self.split, self.limits = params.split(total, sums.fixed_point_scale), params.limits(n_all)
-        self.bins = binned.bins(features, sums.n_channels)
-        counts_rows = self.split.min_count > 0
-        self.stats = sums.statistics(counts_rows)
-        self.node_of_row = scratch.array("leaf", binned.n_rows, np.int32)
+        self.node_of_row = scratch.array("leaf", self.n_rows, np.int32)
         # The cached histogram is of all rows and features of this machine, without counts.
         every = rows is None and features is None and parallel.allreduce is None
         self.root = sums.hist if every and not counts_rows else None
@@ -210,8 +191,8 @@ class GrowthPlan:
             return Shard(*own)
 
         # With the root's histogram there is nothing to do in parallel yet.
-        start = parallel.run if root is None else one_by_one
-        shards = start(start_shard, parts(n, self.n_shards))
+        start = parallel.run if root is None else serial_map
+        shards = start(start_shard, split_evenly(n, self.n_shards))
         params = shards, self.split, self.limits, parallel.run
         grower = ShardedGrower(*params)
         if parallel.allreduce is not None:

@@ -3,17 +3,18 @@
 Weights become integers, of which sums are exact in any order.
 """
 
-import threading
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from itertools import pairwise
-from operator import add
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 import numpy as np
 
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import (
+    MapFunction,
+    ScratchArrays,
+    serial_map,
+    split_evenly,
+)
 
 LANES = 8  # running sums of a label: an addition need not wait for the one before
 FIXED_ROWS = 4096  # rows whose integers stay in the first-level cache until they are summed
@@ -97,26 +98,6 @@ def absolute_total(values):
 SUM_ROWS = 65_536
 COUNT = np.arange(SUM_ROWS, dtype=np.int32)
 
-Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
-Made = TypeVar("Made")
-
-
-def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-    return [function(item) for item in items]
-
-
-def add_up(values: list[Any]) -> Any:
-    """Their sum, in order."""
-    return reduce(add, values)
-
-
-def parts(n: int, n_parts: int) -> list[slice]:
-    """``n`` rows in so many slices of about the same length."""
-    if n_parts == 1:
-        return [slice(0, n)]
-    bounds = np.linspace(0, n, n_parts + 1).astype(int).tolist()
-    return [slice(a, b) for a, b in pairwise(bounds)]
-
 
 def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
     """Write the given rows, or the numbers of all rows, to a slice of ``out``."""
@@ -131,29 +112,6 @@ def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
 def scaled_total(total: float, fixed_point_scale: float) -> float:
     """A total in fixed point, where 2**60 stands for ``fixed_point_scale``."""
     return 2.0**60 * (total / fixed_point_scale) if total != fixed_point_scale else 2.0**60
-
-
-class ScratchArrays(threading.local):
-    """Arrays as long as the rows, allocated once for all trees.
-
-    Each thread has its own, as trees may be grown in parallel.
-    """
-
-    def __init__(self) -> None:
-        self._arrays: dict[str, np.ndarray] = {}
-        self._made: dict[str, tuple[Any, tuple, Any]] = {}
-
-    def array(self, name: str, n: int, dtype: Any) -> np.ndarray:
-        """An array of any content, the one of this name if it is there already."""
-        if name not in self._arrays or len(self._arrays[name]) < n:
-            self._arrays[name] = np.empty(n, dtype=dtype)
-        return self._arrays[name][:n]
-
-    def once(self, name: str, of: Any, key: tuple, make: Callable[[], Made]) -> Made:
-        """What was made last under a name, if it was of the same object and for the same key."""
-        if name not in self._made or self._made[name][0] is not of or self._made[name][1] != key:
-            self._made[name] = of, key, make()
-        return cast(Made, self._made[name][2])
 
 
 class RowStatistics(NamedTuple):
@@ -200,7 +158,7 @@ class FixedPointSums:
         n_labels: int,
         rows: np.ndarray | None = None,
         *,
-        run: Run = one_by_one,
+        run: MapFunction = serial_map,
         scratch: ScratchArrays | None = None,
         total: float | None = None,
         fixed_point_scale: float | None = None,
@@ -213,10 +171,10 @@ class FixedPointSums:
         # Half the memory of the default integers, which histograms read once per word of bins.
         labels = labels.astype(np.int32, copy=False)
         fixed = (scratch or ScratchArrays()).array("weights", len(weights), np.int64)
-        slices = parts(len(weights), -(-len(weights) // SUM_ROWS) or 1)
+        slices = split_evenly(len(weights), -(-len(weights) // SUM_ROWS) or 1)
         if total is None:
             used = weights if rows is None else weights[rows]
-            total = sum(run(lambda at: used[at].sum(), parts(len(used), len(slices))))
+            total = sum(run(lambda at: used[at].sum(), split_evenly(len(used), len(slices))))
             total = float(rounded(total))
         fixed_point_scale = fixed_point_scale or total
 
