@@ -23,7 +23,6 @@ from steadyboost.ensemble.loop import Boosting
 from steadyboost.ensemble.prediction import (
     FittedBooster,
     distributed_package,
-    is_dask,
     streaming_package,
 )
 from steadyboost.ensemble.rounds import Seeds
@@ -35,6 +34,7 @@ from steadyboost.ensemble.validation import (
     check_table,
     check_weights,
     class_indices,
+    is_dask,
     is_stream,
     seed_from,
     set_aside,

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -127,7 +128,6 @@ class Boosting:
     history: History = field(default_factory=History)
     keep: int | None = None  # number of stages to keep, set by a callback such as EarlyStopping
     questions: list[Question] = field(default_factory=list)  # of the last round, with weights
-    booster_state: Any = None  # made by the booster, a function of rows and stages
     over: bool = False  # whether no further round is possible
 
     def __post_init__(self) -> None:
@@ -138,6 +138,19 @@ class Boosting:
         others = [state for state in (self.validation, *self.subproblems) if state is not self.rows]
         for state in filter(None, others):
             state.start(Weighting(booster))
+        # Indices of those in which there is more to learn.
+        self.open_subproblems = list(range(len(self.subproblems)))
+
+    @cached_property
+    def booster_state(self) -> Any:
+        """What the booster keeps between rounds, made on first use from the rows and the stages."""
+        if self.rows.n_classes == 1:
+            return None
+        return self.booster.make_state(self.rows, self.learner, self.stages)
+
+    def discard_state(self) -> None:
+        """Have the state made anew when it is next used."""
+        vars(self).pop("booster_state", None)
 
     @property
     def weights(self) -> np.ndarray:
@@ -163,7 +176,7 @@ class Boosting:
         except KeyboardInterrupt:
             if not (self.stages and keeps_rounds()):
                 raise
-            self.booster_state = None  # it may be halfway through a round
+            self.discard_state()  # it may be halfway through a round
             warnings.warn(
                 f"Interrupted: the model holds the {len(self.stages)} rounds that were finished.",
                 UserWarning,
@@ -173,7 +186,7 @@ class Boosting:
             for callback in callbacks:
                 callback.on_end(self)
         self.drop_stages()
-        self.booster.finish(self.rows, self.stages, self.booster_state)
+        self.booster.finish(self.rows, self.stages, vars(self).get("booster_state"))
 
     def begin(self, callbacks: Sequence["Callback"]) -> list["Callback"]:
         """Call ``on_begin`` and replay existing stages; the callbacks in the order of a round.
@@ -200,31 +213,22 @@ class Boosting:
             kept = self.booster.best_round(self.stages)
         if kept is not None and kept < len(self.stages):
             del self.stages[kept:]
-            self.booster_state = None
-
-    def state(self) -> Any:
-        """The state of the booster between rounds, made on first use, after the replay."""
-        if self.booster_state is None and self.rows.n_classes > 1:
-            self.booster_state = self.booster.make_state(self.rows, self.learner, self.stages)
-        return self.booster_state
+            self.discard_state()
 
     def is_done(self) -> bool:
         """Whether nothing is left to learn."""
-        if not self.open_subproblems():
+        if not self.open_subproblems:
             return True
         several = self.rows.n_classes > 1 and bool(self.stages)
-        return several and self.booster.is_done(self.rows, self.stages, self.state())
+        return several and self.booster.is_done(self.rows, self.stages, self.booster_state)
 
-    def open_subproblems(self) -> list[int]:
-        """Indices of the subproblems that had an edge in the last round and were not perfect."""
-        n_subproblems = len(self.subproblems)
-        if not self.stages:
-            return list(range(n_subproblems))
+    def close_subproblems(self) -> None:
+        """Keep open those that had an edge in the last stage and were not perfect."""
         ends = self.booster.stops_when_perfect or self.rows.n_classes == 1
         parts = enumerate(self.stages[-1].parts)
         left = [p for p, part in parts if part and not (ends and part.error <= PERFECT)]
         # A booster may answer several questions in one subproblem, such as one for each label.
-        return left if n_subproblems > 1 else [0] * bool(left)
+        self.open_subproblems = left if len(self.subproblems) > 1 else [0] * bool(left)
 
     def replay(self) -> None:
         """Recompute the scores from existing stages (warm start, resume)."""
@@ -235,6 +239,8 @@ class Boosting:
                 self.remember(stage)
             for state in filter(None, (self.rows, self.validation)):
                 state.weighting.replay(state, stage, stage.answer.votes(state.data))
+        if self.stages:
+            self.close_subproblems()
 
     def remember(self, stage: Stage) -> None:
         """Let the booster update its per-row memory, subproblem by subproblem."""
@@ -249,8 +255,8 @@ class Boosting:
     def one_round(self) -> bool:
         """One round of each open subproblem; whether it must be the last."""
         self.rows.workers.check()
-        round_, open_ = self.seeds.round(len(self.stages)), self.open_subproblems()
-        state = self.state()  # before the threads start, which share it
+        round_, open_ = self.seeds.round(len(self.stages)), self.open_subproblems
+        state = self.booster_state  # made before the threads start, which share it
 
         def boost(p: int) -> RoundResult:
             booster, rows, own = self.booster, self.subproblems[p], self.round_of(round_, p)
@@ -289,6 +295,7 @@ class Boosting:
         if self.validation is not None:
             self.validation.add(stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
+        self.close_subproblems()
         error, step = stage.error, stage.step
         if isinstance(error, np.ndarray) or isinstance(step, np.ndarray):  # of several subproblems
             parts = [(part.error, part.step) for part in stage.parts if part]

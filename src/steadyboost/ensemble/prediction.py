@@ -13,7 +13,7 @@ from steadyboost.ensemble.costs import CostSensitive, check_cost_matrix, min_exp
 from steadyboost.ensemble.history import History
 from steadyboost.ensemble.hooks import Hooks
 from steadyboost.ensemble.packed_forest import PackedStages, pack_stages
-from steadyboost.ensemble.validation import check_table, is_stream
+from steadyboost.ensemble.validation import check_table, is_dask, is_stream
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Answers, Data
 from steadyboost.learners.foreign import ForeignAnswer
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from steadyboost.preprocessing.encoder import Encoder
 
 PREDICT_ROWS = 8192  # rows whose bins and scores stay in the cache over all stages
-
-
-def is_dask(X: Any) -> bool:
-    """Whether X is a Dask collection; Dask itself is not needed to find out."""
-    return hasattr(X, "__dask_graph__")
 
 
 def distributed_package() -> Any:

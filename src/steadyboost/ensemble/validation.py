@@ -33,6 +33,11 @@ from steadyboost.preprocessing.sparse import check_structure
 LARGEST_WEIGHT, SMALLEST_WEIGHT = 2.0**150, 2.0**-150
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask collection; Dask itself is not needed to find out."""
+    return hasattr(X, "__dask_graph__")
+
+
 def is_stream(X: Any, y: Any = None) -> bool:
     """Whether X is read in batches: a path, an Arrow stream, or a table with its own labels."""
     if isinstance(X, (str, os.PathLike)) or isinstance(y, str):

@@ -177,7 +177,7 @@ class Encoder:
         """Whether each column of numbers holds codes of categories."""
         return np.array([kept is not None for kept in self.column_categories], dtype=bool)
 
-    @property
+    @cached_property
     def n_values(self) -> np.ndarray:
         """Number of categories of each column of numbers, 0 for one without."""
         return np.array([len(kept or ()) for kept in self.column_categories], dtype=np.int64)

@@ -11,11 +11,11 @@ from reference.histograms import row_vectors
 from reference.tree_cases import random_columns, sums_for
 
 from steadyboost.ensemble.workers import Workers
+from steadyboost.trees.growth.tree import list_rows
 from steadyboost.trees.histograms.row_statistics import (
     LANES,
     SUM_ROWS,
     FixedPointSums,
-    list_rows,
     sum_labels,
     to_fixed_point,
 )

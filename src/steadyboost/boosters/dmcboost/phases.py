@@ -376,7 +376,7 @@ def compare_bottoms(
         return Boosting(rival, learner, own, held_out, seeds, booster.n_estimators)
 
     first = start(values[0], rows.workers)
-    is_descending = first.state().is_descending
+    is_descending = first.booster_state.is_descending
     while len(first.stages) < first.n_rounds and (is_descending() or not first.stages):
         first.one_round()
 

@@ -112,9 +112,8 @@ def find_dense_cuts(
         column = np.ascontiguousarray(X[:, f], dtype=np.float64)
         return find_cuts(column, weights, max_bins[f], sample), bool(np.isnan(column).any())
 
-    found = run(of_column, range(X.shape[1]))
-    missing = np.array([missing for _, missing in found], dtype=np.int64)
-    return [cuts for cuts, _ in found], missing
+    cuts, missing = zip(*run(of_column, range(X.shape[1])), strict=True)
+    return list(cuts), np.array(missing, dtype=np.int64)
 
 
 def quantile_cuts(values: np.ndarray, weights: np.ndarray | None, max_bins: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from steadyboost.trees.growth.grower import COMPILE_SECONDS, UNKNOWN, GrowerStat
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.sharded import DistributedGrower, Shard, ShardedGrower
 from steadyboost.trees.histograms.build import n_cells
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, list_rows
+from steadyboost.trees.histograms.row_statistics import SUM_ROWS, FixedPointSums
 from steadyboost.trees.jit import announce_compilation, kernel
 from steadyboost.trees.parallel import (
     Parallelism,
@@ -25,6 +25,7 @@ from steadyboost.trees.prediction.apply import LeafScratch, TreeNodes, apply
 SHARDING_PAYS = 1_000_000
 MANY_NODES = 4096  # from which on the Python calls per node cost more than threads gain
 MANY_CELLS = 2**30  # of the histograms of all nodes and threads: 8 GB, too much memory
+COUNT = np.arange(SUM_ROWS, dtype=np.int32)
 
 
 @kernel
@@ -108,6 +109,16 @@ def grow_tree(
     return grown, plan.node_of_row if rows is None else binned.leaves(grown)
 
 
+def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
+    """Write the given rows, or the numbers of all rows, to a slice of ``out``."""
+    if rows is not None:
+        out[at] = rows[at]
+        return
+    for start in range(at.start, at.stop, SUM_ROWS):
+        stop = min(start + SUM_ROWS, at.stop)
+        np.add(COUNT[: stop - start], np.int32(start), out=out[start:stop])
+
+
 class GrowthPlan:
     """A tree to be grown, as the compiled grower and the sharded one take it."""
 
@@ -134,6 +145,8 @@ class GrowthPlan:
         self.tree = TreeArrays.allocate(params.capacity(n_all), sums.n_channels)
         self.tree.totals[0] = total
         self.node_of_row = scratch.array("leaf", self.n_rows, np.int32)
+        self.numbers = scratch.array("rows", self.n_used, np.int32)  # of the rows, in node order
+        self.other = scratch.array("scratch", self.n_used, np.int32)
         # The cached histogram is of all rows and features of this machine, without counts.
         every = rows is None and features is None and parallel.allreduce is None
         self.root = sums.hist if every and not counts_rows else None
@@ -167,27 +180,22 @@ class GrowthPlan:
         kept = scratch.once("state", self.binned, key, lambda: [self.make_state()])
         root = UNKNOWN if self.root is None or n <= kept[0].few else self.root
         state = kept[0]._replace(root=root, node_of_row=self.node_of_row)
-        rows = self.scratch.array("rows", n, np.int32)
-        other = self.scratch.array("scratch", n, np.int32)
         if root is UNKNOWN:
-            list_rows(self.rows, slice(0, n), rows)
-        n_nodes, pool = grow(
-            self.bins, stats, rows, other, self.split, self.limits, self.tree, state
-        )
+            list_rows(self.rows, slice(0, n), self.numbers)
+        rows = self.numbers, self.other
+        n_nodes, pool = grow(self.bins, stats, *rows, self.split, self.limits, self.tree, state)
         kept[0] = state._replace(pool=pool)  # a larger one, if this tree needed it
         return int(n_nodes)
 
     def grow_in_shards(self) -> int:
         """As ``grow``, over shards of the rows, some of which may be on other machines."""
         n, parallel, root = self.n_used, self.parallel, self.root
-        numbers = self.scratch.array("rows", n, np.int32)
-        other = self.scratch.array("scratch", n, np.int32)
 
         def start_shard(at: slice) -> Shard:
-            own = self.bins, self.stats, numbers[at], other[at]
+            own = self.bins, self.stats, self.numbers[at], self.other[at]
             if root is not None:
                 return Shard(*own, at.start)
-            list_rows(self.rows, at, numbers)
+            list_rows(self.rows, at, self.numbers)
             return Shard(*own)
 
         # With the root's histogram there is nothing to do in parallel yet.

@@ -96,17 +96,6 @@ def absolute_total(values):
 
 # Rows that are summed at a time: a fixed number, so that sums of floats do not depend on threads.
 SUM_ROWS = 65_536
-COUNT = np.arange(SUM_ROWS, dtype=np.int32)
-
-
-def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
-    """Write the given rows, or the numbers of all rows, to a slice of ``out``."""
-    if rows is not None:
-        out[at] = rows[at]
-        return
-    for start in range(at.start, at.stop, SUM_ROWS):
-        stop = min(start + SUM_ROWS, at.stop)
-        np.add(COUNT[: stop - start], np.int32(start), out=out[start:stop])
 
 
 def scaled_total(total: float, fixed_point_scale: float) -> float:
