@@ -25,7 +25,7 @@ from steadyboost.trees.parallel import (
 )
 from steadyboost.trees.prediction.apply import take
 
-TAKEN_ROWS = 65_536  # whose votes a thread looks up at a time: tasks must not be too short
+VOTE_ROWS = 65_536  # whose votes a thread looks up at a time: tasks must not be too short
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class TreeAnswer:
 
     def votes_of_leaves(self, leaves: np.ndarray, run: MapFunction = serial_map) -> np.ndarray:
         out = np.empty(len(leaves), dtype=np.int32)
-        blocks = split_evenly(len(leaves), max(1, len(leaves) // TAKEN_ROWS))
+        blocks = split_evenly(len(leaves), max(1, len(leaves) // VOTE_ROWS))
         run(lambda at: take(self.label, leaves[at], out[at]), blocks)
         return out
 
@@ -107,10 +107,10 @@ def sample(
     return np.concatenate(kept)
 
 
-FEW_ROWS = 0.5  # share of rows with positive weight, up to which the others are left out
+MAX_POSITIVE_SHARE = 0.5  # share of rows with positive weight, up to which the others are left out
 SAMPLE_ROWS = 512  # rows from which that share is estimated
-MANY_WORDS = 25_000  # of four bins each, from which on the root's histogram is kept
-CELLS_PER_WORD = 1.0  # of that histogram, at the most: it must not be larger than the data
+ROOT_CACHE_WORDS = 25_000  # of four bins each, from which on the root's histogram is kept
+ROOT_CACHE_CELLS_PER_WORD = 1.0  # at the most: it must not be larger than the data
 CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
 
 
@@ -142,7 +142,7 @@ def positive_weight_rows(weights: np.ndarray) -> np.ndarray | None:
     estimated from a sample.
     """
     some = weights[:: -(-len(weights) // SAMPLE_ROWS) or 1]
-    if np.count_nonzero(some) > FEW_ROWS * len(some):
+    if np.count_nonzero(some) > MAX_POSITIVE_SHARE * len(some):
         return None
     return np.flatnonzero(weights)
 
@@ -288,7 +288,7 @@ class Tree(BaseEstimator):
         if not every or self.min_samples_leaf > 1 or not isinstance(data.binned, Binned):
             return False
         n_words, n_cells = data.binned.packed.size, int(data.binned.offsets[-1]) * n_labels
-        return n_words >= MANY_WORDS and n_cells <= CELLS_PER_WORD * n_words
+        return n_words >= ROOT_CACHE_WORDS and n_cells <= ROOT_CACHE_CELLS_PER_WORD * n_words
 
     @property
     def draws(self) -> bool:

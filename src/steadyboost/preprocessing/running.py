@@ -17,7 +17,7 @@ from steadyboost.preprocessing.encoder import (
 )
 from steadyboost.trees.data.binning import add_distinct, midpoints, padded, quantile_cuts
 
-ROOM = 1.25  # sampled rows that are held, as a multiple of those that are wanted
+SAMPLE_SLACK = 1.25  # sampled rows that are held, as a multiple of those that are wanted
 
 
 class RunningCategories:
@@ -110,7 +110,7 @@ class RunningTable:
         if weights is not None:
             before = np.empty(0) if self._weights is None else self._weights
             self._weights = np.append(before, weights[drawn])
-        if len(self._rows) > ROOM * SAMPLE_ROWS:
+        if len(self._rows) > SAMPLE_SLACK * SAMPLE_ROWS:
             self._reduce()
 
     def _reduce(self) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 
 VARIABLE = "STEADYBOOST_SCRATCH"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-BLOCK = 1 << 20  # bytes of zeros written at a time where the system cannot reserve space
+ZERO_BYTES = 1 << 20  # bytes of zeros written at a time where the system cannot reserve space
 
 
 def scratch_folder() -> Path:
@@ -76,6 +76,6 @@ def reserve(file: IO[bytes], n_bytes: int) -> None:
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, n_bytes)
         return
-    for start in range(0, n_bytes, BLOCK):
-        file.write(bytes(min(BLOCK, n_bytes - start)))
+    for start in range(0, n_bytes, ZERO_BYTES):
+        file.write(bytes(min(ZERO_BYTES, n_bytes - start)))
     file.flush()

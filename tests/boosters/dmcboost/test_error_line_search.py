@@ -18,7 +18,7 @@ from steadyboost.trees.parallel import serial_map, split_evenly
 @pytest.mark.parametrize("seed", range(4))
 def test_the_best_interval_is_that_of_all_breakpoints(seed, digits, monkeypatch):
     """Ties are frequent with few digits; where buckets are few, groups reach across them."""
-    monkeypatch.setattr(error_line_search, "MANY", 0)
+    monkeypatch.setattr(error_line_search, "BUCKETING_PAYS", 0)
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(1, 2000)), 4
     scores = np.round(rng.normal(size=(n, k)), digits)

@@ -147,7 +147,7 @@ def test_raised_scores_that_follow_votes_are_those_raised_anew(seed, k, n_rounds
     rows.start(PairWeighting())
     block = rows.chunks[0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weighting_module, "LIFE", life)
+        patch.setattr(weighting_module, "MAX_PRODUCTS", life)
         for _ in range(n_rounds):
             code = rng.choice([-1.0, 0.0, 1.0], size=(2, k))
             step, votes = rng.normal(), rng.integers(2, size=20).astype(np.int32)
@@ -241,8 +241,8 @@ def test_the_weights_of_a_thousand_rounds_are_those_by_logarithms(booster, param
 def test_raising_anew_each_round_gives_the_same_weights(booster, params, load, monkeypatch):
     X, y = load(return_X_y=True)
     fits = []
-    for life in (weighting_module.LIFE, 1):
-        monkeypatch.setattr(weighting_module, "LIFE", life)
+    for life in (weighting_module.MAX_PRODUCTS, 1):
+        monkeypatch.setattr(weighting_module, "MAX_PRODUCTS", life)
         learner = Recording(1)
         fits.append(
             (make(booster, estimator=learner, n_estimators=40, **params).fit(X, y), learner)

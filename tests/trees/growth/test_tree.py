@@ -59,8 +59,8 @@ class Counted:
     [
         ("SHARDING_PAYS", 300 * 4, True),
         ("SHARDING_PAYS", 300 * 4 + 1, False),
-        ("MANY_NODES", 15, False),
-        ("MANY_CELLS", 1000, False),
+        ("MAX_SHARDED_NODES", 15, False),
+        ("MAX_SHARDED_CELLS", 1000, False),
     ],
 )
 def test_shards_are_for_much_data_and_trees_whose_histograms_fit(name, value, shards, monkeypatch):

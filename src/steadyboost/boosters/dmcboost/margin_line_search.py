@@ -22,7 +22,7 @@ from steadyboost.trees.parallel import MapFunction, serial_map
 if TYPE_CHECKING:
     from steadyboost.boosters.dmcboost.margin_state import ScoredRows
 
-FEW = 32  # values that are sorted
+SORTED_VALUES = 32  # values that are sorted
 BUCKETS = 512  # of a pass: their sums, 4 KB, stay in the first-level cache
 FIRST_PART = 64  # the optimum is mostly in this part of the bracket
 FURTHER = 4  # where it is not, as many times as far
@@ -30,10 +30,10 @@ CLOSE = 1 / 64  # to a guess: where to look first
 FLAT = 1e-12  # a slope below this is rounding
 TINY = np.finfo(np.float64).tiny
 FINEST = 2.0**-48  # part of the reach below which there may be no number in the middle
-SOME = 2**14  # rows that tell about where it is
-STRETCH = 2**15  # rows that are looked at a time
+SAMPLE_ROWS = 2**14  # rows that tell about where it is
+THREAD_ROWS = 2**15  # rows that are looked at a time
 FIRST_WIDTH = 1 / 32  # of the step that some rows have found: how far from it to look first
-MOST_LOOKS = 2  # after which the rest is quick
+MAX_LOOKS = 2  # after which the rest is quick
 
 
 class MarginLines(NamedTuple):
@@ -180,7 +180,7 @@ def bottom_threshold(values, weights, n, mass):
     arrays are scratch afterwards.
     """
     sums = np.empty(BUCKETS)
-    while n > FEW:
+    while n > SORTED_VALUES:
         least, largest = values[0], values[0]
         for k in range(1, n):
             least, largest = min(least, values[k]), max(largest, values[k])
@@ -404,7 +404,7 @@ class _LineSearch:
         run: MapFunction,
         problem: MarginProblem,
     ):
-        bounds = np.linspace(0, len(weights), len(weights) // STRETCH + 1).astype(int).tolist()
+        bounds = np.linspace(0, len(weights), len(weights) // THREAD_ROWS + 1).astype(int).tolist()
         stretches = [slice(a, b) for a, b in pairwise(bounds)]
         self.run, self.problem = run, problem
         self.pieces = run(lambda at: (lines_of(at), weights[at]), stretches)
@@ -439,7 +439,7 @@ class _LineSearch:
         reach = self.problem.reach
         low, high, apart = 0.0, reach, max(guess * FIRST_WIDTH, reach / 8192)
         at, (threshold, rises) = guess, self.evaluate(guess, near)
-        for _ in range(MOST_LOOKS):
+        for _ in range(MAX_LOOKS):
             low, high = (at, high) if rises else (low, at)
             step = min(at + apart, reach) if rises else max(at - apart, 0.0)
             if not low < step < high:
@@ -466,7 +466,7 @@ def find_step(
 ) -> BestStep:
     """As ``bisect_step``, of rows whose lines a function makes; a ``guess`` of the step helps."""
     n, (mass, scale, reach, _) = len(weights), problem
-    every = max(1, n // SOME) if n >= 2 * STRETCH else 1
+    every = max(1, n // SAMPLE_ROWS) if n >= 2 * THREAD_ROWS else 1
     some, own = lines_of(slice(0, n, every)), np.ascontiguousarray(weights[::every])
     share = mass * float(own.sum() / weights.sum()) if every > 1 else mass
     top = min(2 * guess, reach) if guess > 0 else reach / FIRST_PART

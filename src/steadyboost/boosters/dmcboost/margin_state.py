@@ -15,8 +15,8 @@ from steadyboost.trees.jit import kernel
 from steadyboost.trees.parallel import MapFunction, ScratchArrays, serial_map, split_evenly
 
 GROUP_CELLS = 2**23  # histogram cells that are computed at a time
-SOME = 2**14  # size of the subsample that brackets the end of the bottom
-STRETCHES = 8  # chunks of large data, whose partial sums are added
+BRACKET_ROWS = 2**14  # size of the subsample that brackets the end of the bottom
+N_BLOCKS = 8  # chunks of large data, whose partial sums are added
 
 Edge = tuple[float, float]  # the largest margin of the bottom, and the share of tied rows in it
 
@@ -108,7 +108,7 @@ class SearchSample:
 
     def stretches(self, n_rows: int) -> list[slice]:
         """Rows to be added up at a time: the same ones for any number of threads."""
-        return split_evenly(n_rows, STRETCHES if n_rows * self.n_classes >= SHARDING_PAYS else 1)
+        return split_evenly(n_rows, N_BLOCKS if n_rows * self.n_classes >= SHARDING_PAYS else 1)
 
     def sum_stretches(
         self,
@@ -156,7 +156,7 @@ class MarginState:
 
     def _near_floor(self, mass: float) -> tuple[float, float]:
         """Likely bounds of the largest margin of the bottom, estimated on a subsample."""
-        weights, every = self.sample.weights, len(self.margins) // SOME
+        weights, every = self.sample.weights, len(self.margins) // BRACKET_ROWS
         if every < 2:
             return -np.inf, np.inf
         some, own = self.margins[::every], weights[::every]

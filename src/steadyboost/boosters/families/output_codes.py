@@ -15,7 +15,7 @@ from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.rounds import Draw, Round
 from steadyboost.ensemble.scores import softmax
 from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_of
-from steadyboost.ensemble.weighting import CHUNK, ExpScoreCache, PairWeighting
+from steadyboost.ensemble.weighting import SUMMED_ROWS, ExpScoreCache, PairWeighting
 from steadyboost.learners.base import Question
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.parallel import sum_in_order
@@ -39,8 +39,8 @@ def _sum_by_label(values, factor, y, out):
 def _write_edges(values, factor, total, y, out):
     """Write edges chunk by chunk, as pairs are stored by column and edges by row."""
     k = values.shape[1]
-    for start in range(0, len(y), CHUNK):
-        stop = min(start + CHUNK, len(y))
+    for start in range(0, len(y), SUMMED_ROWS):
+        stop = min(start + SUMMED_ROWS, len(y))
         for c in range(k):
             for i in range(start, stop):
                 out[i, c] = -factor[i] * values[i, c]

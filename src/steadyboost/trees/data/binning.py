@@ -17,9 +17,9 @@ from steadyboost.trees.jit import kernel
 from steadyboost.trees.parallel import MapFunction
 
 MAX_BINS = 255  # of values; with the one of missing values they fit a byte
-GRID = 1024  # cells of equal width: a value is only compared with the cuts in its own cell
+GRID_CELLS = 1024  # cells of equal width: a value is only compared with the cuts in its own cell
 PADDED = 512  # length of padded values: a search of 8 steps may read beyond the 255th
-ROWS = 256  # that are binned at a time: all of their columns stay in the cache
+ASSIGN_ROWS = 256  # that are binned at a time: all of their columns stay in the cache
 
 
 @kernel
@@ -134,11 +134,11 @@ def cuts_between(distinct: np.ndarray, masses: np.ndarray, max_bins: int) -> np.
 
 @kernel
 def _cell_of(value, grid):
-    """Which of GRID cells of equal width a value falls in: never a lower one for a larger value."""
+    """The cell of the grid that a value falls in; it never decreases where values increase."""
     low, scale = grid
     place = (value / 2 - low) * scale  # halves, because the difference might overflow
     place = place if place > 0 else 0.0  # also for NaN
-    return np.int64(place if place < GRID - 1 else GRID - 1.0)
+    return np.int64(place if place < GRID_CELLS - 1 else GRID_CELLS - 1.0)
 
 
 @kernel
@@ -149,11 +149,11 @@ def _learn_grid(cuts, n_cuts, before):
     its own cell are left to compare.
     """
     low = cuts[0] / 2 if n_cuts > 0 else 0.0
-    scale = GRID / (cuts[n_cuts - 1] / 2 - low) if n_cuts > 1 else 0.0
+    scale = GRID_CELLS / (cuts[n_cuts - 1] / 2 - low) if n_cuts > 1 else 0.0
     grid = (low, scale if scale < np.inf else 0.0)  # cuts too close: one cell for all
     cell, first, most = 0, 0, 0
     for k in range(n_cuts + 1):
-        at = _cell_of(cuts[k], grid) if k < n_cuts else GRID
+        at = _cell_of(cuts[k], grid) if k < n_cuts else GRID_CELLS
         if at >= cell:
             most = k - first if k - first > most else most
             before[cell : at + 1] = k
@@ -201,8 +201,8 @@ def _assign_bins(X, features, cuts, n_cuts, scratch, out, missing):
     for k in range(len(features)):
         f = features[k]
         (grids[k, 0], grids[k, 1]), steps[k] = _learn_grid(cuts[f], n_cuts[f], before[k])
-    for start in range(0, len(X), ROWS):
-        n = ROWS if len(X) - start > ROWS else len(X) - start
+    for start in range(0, len(X), ASSIGN_ROWS):
+        n = ASSIGN_ROWS if len(X) - start > ASSIGN_ROWS else len(X) - start
         for k in range(len(features)):
             f, grid = features[k], (grids[k, 0], grids[k, 1])
             for i in range(n):
@@ -227,11 +227,11 @@ def assign_bins(
     true for columns with missing values.
     """
     scratch = BinningScratch(
-        np.empty((len(features), GRID), dtype=np.uint8),
+        np.empty((len(features), GRID_CELLS), dtype=np.uint8),
         np.empty((len(features), 2)),
         np.empty(len(features), dtype=np.int64),
-        np.empty(ROWS),
-        np.empty(ROWS, dtype=np.int64),
+        np.empty(ASSIGN_ROWS),
+        np.empty(ASSIGN_ROWS, dtype=np.int64),
     )
     _assign_bins(X, features, cuts, n_cuts, scratch, out, missing)
 

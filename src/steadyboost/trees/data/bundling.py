@@ -13,7 +13,7 @@ from steadyboost.trees.jit import kernel
 
 MAX_WIDTH = 256  # bins of a bundle: one fits a byte
 MAX_CELLS = 4096  # bins times channels: the histograms of several bundles stay in the cache
-PAYS = 2  # additions that must be saved for each one that the marginal sums cost
+BUNDLING_PAYS = 2  # additions that must be saved for each one that the marginal sums cost
 CACHE_LINE = 8  # integers of 64 bits
 
 
@@ -92,7 +92,7 @@ def bundle_features(packed: np.ndarray, widths: np.ndarray, n_channels: int) -> 
 
 def pays(n_rows: int, n_saved: int, n_cells: int) -> bool:
     """Whether bundles with so many cells save more additions than their marginal sums cost."""
-    return n_rows * n_saved > PAYS * n_cells
+    return n_rows * n_saved > BUNDLING_PAYS * n_cells
 
 
 @kernel
@@ -101,7 +101,7 @@ def bundles_pay(bundles, n_rows, n_features, n_channels):
     if len(bundles.members) != n_features:  # not all of them are needed
         return False
     n_saved = n_features - len(bundles.columns)
-    return n_rows * n_saved > PAYS * bundles.offsets[-1] * n_channels
+    return n_rows * n_saved > BUNDLING_PAYS * bundles.offsets[-1] * n_channels
 
 
 @kernel

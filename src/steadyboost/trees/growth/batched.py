@@ -23,7 +23,7 @@ from steadyboost.trees.histograms.row_statistics import (
 )
 from steadyboost.trees.jit import announce_compilation, kernel
 from steadyboost.trees.parallel import MapFunction, serial_map
-from steadyboost.trees.prediction.apply import CHUNK, LeafScratch, TreeNodes, find_leaf_keys
+from steadyboost.trees.prediction.apply import KEY_ROWS, LeafScratch, TreeNodes, find_leaf_keys
 from steadyboost.trees.splits.criteria import SplitParams
 
 BATCH_CELLS = 4_000_000  # rows plus nodes of all trees of a batch, which bounds its memory
@@ -148,8 +148,8 @@ def _grow_weighted(bins, stats, weighted, params, forest, state, votes):
 def _vote(packed, start, feature, forest, depths, scratch, votes):
     """Write the votes of trees in which not all rows took part, from row ``start`` on."""
     n_trees, n = votes.of_row.shape
-    for first in range(0, packed.shape[1], CHUNK):
-        stop = min(first + CHUNK, packed.shape[1])
+    for first in range(0, packed.shape[1], KEY_ROWS):
+        stop = min(first + KEY_ROWS, packed.shape[1])
         for j in range(n_trees):
             if votes.n_rows[j] == n:
                 continue

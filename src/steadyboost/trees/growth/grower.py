@@ -34,7 +34,7 @@ from steadyboost.trees.splits.search import SplitScratch, find_split
 
 MIN_SLOTS = 4  # histograms allocated at the least; the pool grows when it needs more
 # Cells of histograms (32 MB) that are allocated ahead; the rest only if a tree needs them.
-MANY_CELLS = 2**22
+PREALLOCATED_CELLS = 2**22
 UNKNOWN = np.empty(0, dtype=np.int64)  # in place of the root's histogram
 
 
@@ -107,7 +107,7 @@ class GrowerState(NamedTuple):
     ) -> "GrowerState":
         few, n_channels, size = few_rows(bins), stats.n_channels, n_cells(bins, stats)
         needed = limits.max_leaves if limits.best_first else limits.max_depth + 1
-        n_slots = max(MIN_SLOTS, min(needed, MANY_CELLS // size))
+        n_slots = max(MIN_SLOTS, min(needed, PREALLOCATED_CELLS // size))
         split_feature, slot, free, open_nodes = np.empty((4, capacity), dtype=np.int64)
         return cls(
             np.empty((capacity, 2), dtype=np.int64),

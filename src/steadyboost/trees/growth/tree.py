@@ -23,8 +23,8 @@ from steadyboost.trees.prediction.apply import LeafScratch, TreeNodes, apply
 # Bins to be read (rows times features) from which on a second thread gains more time than two
 # tasks per thread and level cost.
 SHARDING_PAYS = 1_000_000
-MANY_NODES = 4096  # from which on the Python calls per node cost more than threads gain
-MANY_CELLS = 2**30  # of the histograms of all nodes and threads: 8 GB, too much memory
+MAX_SHARDED_NODES = 4096  # from which on the Python calls per node cost more than threads gain
+MAX_SHARDED_CELLS = 2**30  # of the histograms of all nodes and threads: 8 GB, too much memory
 COUNT = np.arange(SUM_ROWS, dtype=np.int32)
 
 
@@ -158,11 +158,11 @@ class GrowthPlan:
     @property
     def n_shards(self) -> int:
         n_threads, n_nodes = self.parallel.n_threads, len(self.tree.feature)
-        if n_threads == 1 or n_nodes >= MANY_NODES:
+        if n_threads == 1 or n_nodes >= MAX_SHARDED_NODES:
             return 1
         if not sharding_pays(self.binned, self.n_used, len(self.bins.features)):
             return 1
-        fits = n_threads * n_cells(self.bins, self.stats) * n_nodes <= MANY_CELLS
+        fits = n_threads * n_cells(self.bins, self.stats) * n_nodes <= MAX_SHARDED_CELLS
         return n_threads if fits else 1
 
     def make_state(self) -> GrowerState:

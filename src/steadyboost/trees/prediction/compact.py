@@ -18,7 +18,7 @@ import numpy as np
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.prediction.apply import CHUNK, as_threshold
+from steadyboost.trees.prediction.apply import KEY_ROWS, as_threshold
 
 MOST_NODES, MOST_FEATURES = 1 << 24, 1 << 20  # what the fields of a node have bits for
 END, FEATURE, CHILD = np.uint64(9), np.uint64(18), np.uint64(38)  # first bits of the fields
@@ -71,8 +71,8 @@ def _encode(tree, value, first_row, nodes, rows):
 def _add(packed, nodes, starts, first_columns, table, scores):
     """Add the values of each row's leaf, tree by tree."""
     width = table.shape[1]
-    for start in range(0, packed.shape[1], CHUNK):
-        stop = min(start + CHUNK, packed.shape[1])
+    for start in range(0, packed.shape[1], KEY_ROWS):
+        stop = min(start + KEY_ROWS, packed.shape[1])
         for t in range(len(first_columns)):
             own, first = nodes[starts[t] : starts[t + 1]], first_columns[t]
             for i in range(start, stop):
