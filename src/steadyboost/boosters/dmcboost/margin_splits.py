@@ -44,10 +44,8 @@ MIN_SAMPLE_ROWS = 2**13  # rows of that sample, at the least
 MIN_ORDERING_ROWS = 2**13  # rows of a leaf by which its cuts are put in order, at the least
 THREAD_ROWS = 2**16  # rows that a thread adds up at a time
 EXACT_WORK = 2**17  # rows times searches of a leaf: all cuts are searched where that is enough
-MIN_SEARCHED_CUTS, FULLY_COMPARED_CUTS = (
-    5,
-    2,
-)  # cuts that are searched at the least; of many rows, that are compared on all
+MIN_SEARCHED_CUTS = 5  # of a leaf: the line search is run on them even if that takes long
+FULLY_COMPARED_CUTS = 2  # of those searched on a sample of the rows, compared on all rows
 TRIED_LABELS = 3  # for each side of a cut, by the bound
 SAME_STEP = 1.25  # steps within this factor are the same to a bound
 MAX_ORDERINGS = 3  # how often cuts are put in order
