@@ -12,9 +12,7 @@ from steadyboost.trees.jit import kernel
 
 ABSENT = 1e-280  # a share of a class that is none: later layers could not tell it from zero
 MIN_DIVISOR = 1e-300  # mass of one side, where it is a divisor
-LAYER_ROWS = (
-    1024  # rows that go through a layer together: their mass at two nodes stays in the cache
-)
+LAYER_ROWS = 1024  # that go through a layer together: their mass at two nodes stays in the cache
 
 
 @kernel
