@@ -22,29 +22,32 @@ if TYPE_CHECKING:
 class Hooks:
     """Methods that a booster overrides; the loop calls them.
 
-    A booster is ``log_weights`` and ``step``; also ``question``, where it asks for something else
-    than the classes, and ``add`` and ``probabilities``, where it is not a weighted vote.
+    Most boosters override ``log_weights`` and ``step``; also ``question``, if the weak learner is
+    asked for anything but the class, and ``add`` and ``probabilities``, if the ensemble is not a
+    weighted vote.
     """
 
-    stops_when_perfect: ClassVar[bool] = True  # or go on, with a clipped error
+    stops_when_perfect: ClassVar[bool] = True  # otherwise boosting goes on, with a clipped error
     weighting: ClassVar[type[Weighting]] = Weighting  # how weights follow from the stages
     adds_votes: ClassVar[bool] = True  # whether ``add`` adds step * code[vote], as it does here
     has_memory: ClassVar[bool] = False  # whether it keeps per-row state other than the scores
     takes_label_sets: ClassVar[bool] = False  # whether rows may have several labels
-    spreads: ClassVar[bool] = True  # whether distributed rows stay where they are
-    does_without: ClassVar[tuple[str, ...]] = ()  # common parameters that it does not have
-    without_effect: ClassVar[tuple[str, ...]] = ()  # those that it has, and does not use
+    spreads: ClassVar[bool] = True  # whether it trains on distributed rows where they are
+    does_without: ClassVar[tuple[str, ...]] = ()  # names of common parameters that it does not have
+    without_effect: ClassVar[tuple[str, ...]] = ()  # names of common parameters that it ignores
     not_in_files: ClassVar[tuple[str, ...]] = ()  # fitted attributes that model files leave out
-    needed_fields: ClassVar[tuple[str, ...]] = ()  # those that prediction needs
+    needed_fields: ClassVar[tuple[str, ...]] = ()  # fitted attributes that prediction needs
     needed_extra: ClassVar[tuple[str, ...]] = ()  # values of a stage that prediction needs
-    adds_leaf_values: ClassVar[bool] = False  # whether the answers are trees that add their values
+    adds_leaf_values: ClassVar[bool] = (
+        False  # whether answers are trees whose leaf values are added to the scores
+    )
     n_estimators: int
     learning_rate: float
     resample: bool
     n_classes_: int
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """A subclass that overrides what a faster path assumes must say so by a class attribute."""
+        """Refuse a subclass that overrides what a faster path assumes and does not say so."""
         super().__init_subclass__(**options)
         changed = [name for name in cls.weighting.assumes if name in vars(cls)]
         if changed and "weighting" not in vars(cls):
@@ -91,16 +94,16 @@ class Hooks:
         return self.n_outputs()
 
     def updated_fields(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Fitted attributes as this version has them, of a file that may be of an older one."""
+        """Convert fitted attributes from a model file of an older version."""
         return values
 
     def fitted_fields(self) -> dict[str, Check]:
-        """What may be in a model file of the fitted attributes that the booster itself sets."""
+        """Checks of the fitted attributes in a model file, by name."""
         k = self.n_classes_
         return {"cost_matrix_": Numbers((k, k), 0, MAX_SCORE)}
 
     def stage_fields(self) -> dict[str, Check]:
-        """What may be in a model file of step, error, code and extra values of a stage."""
+        """Checks of step, error, code and extra values of a stage in a model file, by name."""
         return {
             "step": Numbers(..., -MAX_SCORE, MAX_SCORE, "f"),
             "error": Numbers(..., kinds="f", missing=True),
@@ -109,7 +112,7 @@ class Hooks:
         }
 
     def check_stage(self, stage: "Stage") -> None:
-        """Raise a ``ValueError`` for a stage of a file that prediction could not use."""
+        """Raise a ``ValueError`` if a stage from a model file cannot be used for prediction."""
 
     def subproblems(self, rows: TrainingState) -> list[TrainingState]:
         """The subproblems that are boosted in parallel; by default one, on the rows as they are."""
@@ -129,7 +132,7 @@ class Hooks:
     def begin(self) -> None:
         """Reset attributes of an earlier fit that training must not see, such as a best round.
 
-        Called at the start of every run, also of one that goes on from existing stages.
+        Called at the start of every run, including a warm start.
         """
 
     def make_state(self, rows: TrainingState, learner: Learner, stages: Sequence["Stage"]) -> Any:
@@ -147,7 +150,7 @@ class Hooks:
         return fit_stage(self, rows, learner, round_)
 
     def is_done(self, rows: TrainingState, stages: Sequence["Stage"], state: Any) -> bool:
-        """Whether further rounds are pointless, though the last one had an edge."""
+        """Whether to stop, although the last round had an edge."""
         return False
 
     def best_round(self, stages: Sequence["Stage"]) -> int:
@@ -157,7 +160,7 @@ class Hooks:
     def finish(self, rows: TrainingState, stages: Sequence["Stage"], state: Any) -> None:
         """Set fitted attributes after the last round.
 
-        The state is that of these stages; None if it was never made, or is of other stages.
+        ``state`` is None if it was never made, or if stages were dropped after it was.
         """
 
     def weigh_chunk(self, chunk: RowChunk) -> np.ndarray:
@@ -165,7 +168,7 @@ class Hooks:
         return self.log_weights(chunk.scores, chunk.y)
 
     def question(self, rows: TrainingState, round_: Round) -> Question:
-        """What the weak learner is asked; by default to name the class of weighted rows."""
+        """What the weak learner is asked; by default the class of each weighted row."""
         rows.weighting.weigh(rows)
         code = np.ones(self.n_classes_)
         n, scale = self.n_classes_, rows.weighting.fixed_point_scale
@@ -178,7 +181,7 @@ class Hooks:
     def step_on(
         self, rows: TrainingState, question: Question, votes: np.ndarray, error: float
     ) -> float | None:
-        """As ``step``, for boosters that look at more than the error.
+        """Step size, for boosters that need more than the error to compute it.
 
         The step of a perfect answer would be infinite; if boosting stops there, it is that of an
         answer that misclassifies half a row.
@@ -186,10 +189,10 @@ class Hooks:
         return self.step(question, rows.floored(error) if self.stops_when_perfect else error)
 
     def remember(self, rows: TrainingState, stage: "Stage") -> None:
-        """Update the per-row memory; the weights are still those of the round of the stage."""
+        """Update the per-row memory, while the weights are still those of this round."""
 
     def add_initial_scores(self, data: Data, scores: np.ndarray) -> None:
-        """Add to the scores what is known of rows before the first round; by default nothing."""
+        """Add scores that rows have before the first round; by default none."""
 
     def initial_features(self) -> np.ndarray:
         """Features that :meth:`add_initial_scores` looks at."""
@@ -213,6 +216,7 @@ class Hooks:
 
     def decision(self, scores: np.ndarray) -> np.ndarray:
         """The decision function for the given scores."""
+        # A copy, as ``scores`` change in the next stage of a staged prediction.
         return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores.copy()
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:

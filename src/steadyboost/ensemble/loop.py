@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,11 +24,14 @@ if TYPE_CHECKING:
     from steadyboost.ensemble.hooks import Hooks
 
 
+NOT_MADE: Any = object()  # in place of the state of a booster
+
+
 class RoundResult(NamedTuple):
     """What a round found; the loop alone adds it to the ensemble.
 
-    Without an edge, the stage is the one to keep if the ensemble would be empty otherwise. Without
-    votes, it is added to the training scores when they are first needed.
+    If it has no edge, its stage is kept only if the ensemble would be empty otherwise. A stage
+    without votes is added to the training scores when these are first needed.
     """
 
     stage: Stage
@@ -128,6 +130,7 @@ class Boosting:
     history: History = field(default_factory=History)
     keep: int | None = None  # number of stages to keep, set by a callback such as EarlyStopping
     questions: list[Question] = field(default_factory=list)  # of the last round, with weights
+    booster_state: Any = NOT_MADE  # of a booster that keeps more than scores
     over: bool = False  # whether no further round is possible
 
     def __post_init__(self) -> None:
@@ -141,22 +144,21 @@ class Boosting:
         # Indices of those in which there is more to learn.
         self.open_subproblems = list(range(len(self.subproblems)))
 
-    @cached_property
-    def booster_state(self) -> Any:
+    def state(self) -> Any:
         """What the booster keeps between rounds, made on first use from the rows and the stages."""
-        if self.rows.n_classes == 1:
-            return None
-        return self.booster.make_state(self.rows, self.learner, self.stages)
-
-    def discard_state(self) -> None:
-        """Have the state made anew when it is next used."""
-        vars(self).pop("booster_state", None)
+        # Not a cached_property: before Python 3.12 these have one lock for all instances, and
+        # several workers of a process that make their states wait for each other in an allreduce.
+        if self.booster_state is NOT_MADE:
+            several = self.rows.n_classes > 1
+            make = self.booster.make_state
+            self.booster_state = make(self.rows, self.learner, self.stages) if several else None
+        return self.booster_state
 
     @property
     def weights(self) -> np.ndarray:
         """Weights of the rows in the last round, averaged over the subproblems.
 
-        Where no question was asked, they are those of the user, 1 on average.
+        Before the first round, they are the user's weights, scaled to a mean of 1.
         """
         if not self.questions:
             own = self.rows.sample_weight
@@ -176,7 +178,7 @@ class Boosting:
         except KeyboardInterrupt:
             if not (self.stages and keeps_rounds()):
                 raise
-            self.discard_state()  # it may be halfway through a round
+            self.booster_state = NOT_MADE  # this one may be halfway through a round
             warnings.warn(
                 f"Interrupted: the model holds the {len(self.stages)} rounds that were finished.",
                 UserWarning,
@@ -186,7 +188,8 @@ class Boosting:
             for callback in callbacks:
                 callback.on_end(self)
         self.drop_stages()
-        self.booster.finish(self.rows, self.stages, vars(self).get("booster_state"))
+        state = None if self.booster_state is NOT_MADE else self.booster_state
+        self.booster.finish(self.rows, self.stages, state)
 
     def begin(self, callbacks: Sequence["Callback"]) -> list["Callback"]:
         """Call ``on_begin`` and replay existing stages; the callbacks in the order of a round.
@@ -213,14 +216,14 @@ class Boosting:
             kept = self.booster.best_round(self.stages)
         if kept is not None and kept < len(self.stages):
             del self.stages[kept:]
-            self.discard_state()
+            self.booster_state = NOT_MADE
 
     def is_done(self) -> bool:
         """Whether nothing is left to learn."""
         if not self.open_subproblems:
             return True
         several = self.rows.n_classes > 1 and bool(self.stages)
-        return several and self.booster.is_done(self.rows, self.stages, self.booster_state)
+        return several and self.booster.is_done(self.rows, self.stages, self.state())
 
     def close_subproblems(self) -> None:
         """Keep open those that had an edge in the last stage and were not perfect."""
@@ -256,7 +259,7 @@ class Boosting:
         """One round of each open subproblem; whether it must be the last."""
         self.rows.workers.check()
         round_, open_ = self.seeds.round(len(self.stages)), self.open_subproblems
-        state = self.booster_state  # made before the threads start, which share it
+        state = self.state()  # made before the threads start, which share it
 
         def boost(p: int) -> RoundResult:
             booster, rows, own = self.booster, self.subproblems[p], self.round_of(round_, p)

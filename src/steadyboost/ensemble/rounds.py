@@ -1,8 +1,8 @@
 """Rounds and their random draws.
 
 A draw is a function of (seed, round, purpose): the same whenever it is asked for, in training, in a
-replay after a warm start or a checkpoint, and when out-of-bag rows are looked for. No generator is
-kept: what has been drawn before cannot change what is drawn next.
+replay after a warm start or a checkpoint, and when out-of-bag rows are looked for. No generator
+is kept, so that earlier draws do not change later ones.
 """
 
 from dataclasses import dataclass

@@ -18,13 +18,13 @@ from steadyboost.ensemble.scores import PERFECT
 from steadyboost.ensemble.validation import held_out
 from steadyboost.ensemble.weighting import ExpScoreCache, Weighting
 from steadyboost.ensemble.workers import Workers
-from steadyboost.learners.base import Data, Pieces, first_of, sums_before
+from steadyboost.learners.base import Data, LocalPartitions, first_of, sums_before
 from steadyboost.trees.parallel import sum_in_order
 
 if TYPE_CHECKING:
     from steadyboost.ensemble.stages import Stage
 
-CHUNK_ROWS = 65_536  # a bound that the number of threads has no part in: sums are by chunk
+CHUNK_ROWS = 65_536  # does not depend on the number of threads, as sums are by chunk
 
 Order = tuple[int, int]  # index of a partition, and of a chunk within it
 
@@ -48,8 +48,8 @@ class RowChunk:
 
 def chunk_bounds(data: Data | None, n: int) -> list[tuple[Order, slice]]:
     """Bounds of the chunks of ``n`` rows, partition by partition."""
-    pieces, chunks = None if data is None else data.pieces, []
-    for number, start, stop in (pieces or Pieces.one(n)).spans:
+    partitions, chunks = None if data is None else data.partitions, []
+    for number, start, stop in (partitions or LocalPartitions.one(n)).spans:
         n_rows = stop - start
         # An even number of chunks, which two or four threads share without one waiting.
         n_chunks = min(n_rows, 1) if n_rows <= CHUNK_ROWS else 2 * -(-n_rows // (2 * CHUNK_ROWS))
@@ -97,16 +97,16 @@ class TrainingState:
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
         spans = chunk_bounds(data, len(y))
         if weights is not None and self._are_ones(weights, spans):
-            weights = None  # as if there were none: a booster may draw in another way by weights
+            weights = None  # without weights, a booster may draw rows by another method
         self.n_outputs = n_classes if n_outputs is None else n_outputs
         self.sample_weight, self.costs = weights, costs
-        self.numbers: Any = slice(None)  # indices of these rows in the X that was passed to fit
+        self.numbers: Any = slice(None)  # indices of these rows in the X that was passed to ``fit``
         self.n_passed = len(y)  # rows of that X
         self.verified: np.ndarray | None = None  # rows whose label is known to be right
-        self.given: np.ndarray | None = None  # labels before these were put right, if known
+        self.given: np.ndarray | None = None  # labels before they were corrected, if known
         self.weighting = Weighting()
         self.weights = np.empty(len(y))
-        with np.errstate(divide="ignore"):  # a row of which nothing is at stake weighs nothing
+        with np.errstate(divide="ignore"):  # rows whose stake is 0 have weight 0
             base = None if weights is None else np.log(weights)
         self.chunks = [
             RowChunk(
@@ -263,5 +263,5 @@ def digest(arrays: Iterable[np.ndarray | None]) -> str:
     for array in arrays:
         if array is not None:
             known.update(f"{array.dtype}{array.shape}".encode())
-            known.update(np.ascontiguousarray(array).data)
+            known.update(np.ascontiguousarray(array).data)  # hashlib takes contiguous memory
     return known.hexdigest()

@@ -1,7 +1,7 @@
 """Weightings: how the weights of the rows are computed from the stages. Each booster names one.
 
-A weighting owns the stages that the scores do not contain yet. It is chosen once for a training
-run; the state that it works on is passed to its methods.
+A weighting owns the stages that have not been added to the scores yet. It is chosen once for a
+training run; the training state is passed to its methods.
 """
 
 from math import exp, log
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from steadyboost.ensemble.stages import Stage
     from steadyboost.ensemble.training_state import RowChunk, TrainingState
 
-MIN_LOG_WEIGHT = -600.0  # logarithm of numbers well above the least, which is exp(-708)
+MIN_LOG_WEIGHT = -600.0  # well above -708, the logarithm of the smallest normal float
 INITIAL_SCALE = 16.0  # weights may shrink by this factor before their fixed-point unit is reset
 MAX_DRIFT = 300.0  # largest total change of an exponent between two recomputations
 MAX_PRODUCTS = 256  # largest number of multiplications between two recomputations
@@ -102,8 +102,7 @@ class MultiplicativeWeighting(Weighting):
     """Weights that a round multiplies by one of two factors, in place, without the scores.
 
     For boosters whose ``log_weights`` are minus each row's score of its own label, and whose
-    answers add to the score of their own class only. The scores are brought up to date when
-    somebody asks for them.
+    answers add to the score of their own class only. The scores are updated when they are needed.
     """
 
     assumes = ("log_weights", "question", "add")
@@ -178,7 +177,7 @@ def _hide_own(values, y, hidden):
 def _multiply_and_sum(factors, votes, values, y, colors, total, other):
     """Multiply each row by the factors of its vote; sum it, and the labels of the other colour.
 
-    One sum per colour, chunk by chunk, keeps the loop free of choices.
+    There is one sum per colour, so that the inner loop has no branch.
     """
     sums = np.empty((2, SUMMED_ROWS))
     for start in range(0, len(y), SUMMED_ROWS):
@@ -223,8 +222,8 @@ class ExpScoreCache:
     """``values[i, l] = exp(S(l) - shift[i])``, and 0 for the row's own label, scored ``own[i]``.
 
     A round multiplies each exponential by one of two factors, which is much faster than computing
-    it again. The product is deferred until the values are summed, which makes a pass over them
-    anyway. Before overflow or rounding errors can accumulate, the exponentials are recomputed from
+    it again. The multiplication is deferred until the values are summed, as both need a pass over
+    them. Before overflow or rounding errors can accumulate, the exponentials are recomputed from
     the scores; a replayed run recomputes them in the same rounds.
     """
 
@@ -254,7 +253,7 @@ class ExpScoreCache:
         if not multiplies or self.drift > MAX_DRIFT or self.age > MAX_PRODUCTS:
             self.refresh()
             return
-        if code.ndim == 1:  # one label per row: nothing to put off
+        if code.ndim == 1:  # one label per row: cheap enough to do now
             _multiply_named(np.exp(step * code), votes, self.values)
             _add_own_votes(step * code, votes, self.y, self.own)
             return

@@ -40,7 +40,7 @@ class Binner:
         max_bins: int = MAX_BINS,
         run: MapFunction = serial_map,
     ) -> "Binner":
-        """Learn cuts; of many rows, from a sample that is the same for any ``random_state``."""
+        """Learn cuts; from a sample of large tables, the same for any ``random_state``."""
         run, sample = _if_large(X, run), sample_of(X.shape[0])
         if issparse(X):
             table = compress(X)
@@ -106,8 +106,8 @@ class Binner:
 def sample_of(n: int) -> np.ndarray | None:
     """The rows that cuts are learnt from, ascending; None for all.
 
-    Those with the smallest of random numbers, one for each row in turn: rows that are read as a
-    stream of unknown length have the same sample (see :mod:`.running`).
+    One random number is drawn for each row, and the rows with the smallest ones are taken. A stream
+    of unknown length can be sampled in the same way (see :mod:`.running`).
     """
     if n <= SAMPLE_ROWS:
         return None

@@ -76,7 +76,7 @@ class RunningTable:
     """What encoder and binner need to know of rows that come in batches.
 
     Categories, few distinct values and gaps are counted over all rows. Quantiles are those of a
-    sample: the rows with the smallest of random numbers, one for each row in turn. They are the
+    sample: one random number is drawn for each row, and those with the smallest ones are taken, the
     rows that :func:`~steadyboost.preprocessing.binner.sample_of` draws of a table in memory, so
     that bins do not depend on how rows are read.
     """

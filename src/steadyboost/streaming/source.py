@@ -8,7 +8,7 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.dataset
 
-from steadyboost.preprocessing.scratch import scratch_file, told_if_full
+from steadyboost.preprocessing.scratch import explain_full_disk, scratch_file
 
 BATCH_ROWS = 1 << 17  # the most rows of a batch
 BATCH_NUMBERS = 1 << 22  # numbers of a batch: fewer rows of many columns
@@ -129,7 +129,7 @@ def copied(reader: pa.RecordBatchReader) -> IO[bytes]:
     """All rows of a reader, in a file on disk."""
     file = scratch_file()
     with (
-        told_if_full("rows that can be read once only"),
+        explain_full_disk("rows that can be read once only"),
         pa.ipc.new_stream(file, reader.schema) as out,
     ):
         for batch in reader:
@@ -138,7 +138,7 @@ def copied(reader: pa.RecordBatchReader) -> IO[bytes]:
 
 
 def in_batches(tables: Iterator[pa.Table], size: int) -> Iterator[pa.Table]:
-    """The same rows, so many at a time; fewer in the last batch only."""
+    """The same rows in batches of ``size``; the last one may be smaller."""
     held: list[pa.Table] = []
     n_held = 0
     for table in tables:

@@ -32,7 +32,7 @@ class ErrorCurve(NamedTuple):
 
 def merging_width(scale: float) -> float:
     """Breakpoints closer than this are one; ``scale`` is the sum of the steps so far."""
-    return 1e-9 * (1 + scale)
+    return 1e-9 * (1 + scale)  # scores are sums of the steps: their rounding grows with the scale
 
 
 @kernel

@@ -247,6 +247,7 @@ class ErrorSplitScorer:
         self.share = 1 / float(self.row_losses.total.sum())
         self.groups = sample.groups(sample.n_classes * self.n_intervals)
         self.bundles = sample.binned.bundles(sample.n_classes)
+        # Half the memory, where all rows together do not overflow.
         self.dtype = np.dtype(np.int32 if sample.integer_weights.sum() < 2**31 else np.int64)
         self._right = np.zeros(self.n_intervals, dtype=self.dtype)  # of all leaves together
         self._curves: dict[int, np.ndarray] = {}  # of each of them
@@ -381,7 +382,7 @@ class ErrorSplitScorer:
     def _sum_group(self, rows: np.ndarray, features: np.ndarray, dense: bool = True) -> NodeSums:
         sample, k = self.sample, self.sample.n_classes
         single = sample.columns(features)
-        tally = sample.sum_stretches(
+        tally = sample.sum_blocks(
             lambda columns, some: sum_losses(columns, some, self.row_losses),
             single,
             rows,

@@ -395,7 +395,7 @@ def evaluate(lines, below, mass, scale, step):
 
 
 class _LineSearch:
-    """A search over all rows, stretch by stretch: the same ones for any number of threads."""
+    """A search over all rows, in blocks that do not depend on the number of threads."""
 
     def __init__(
         self,
@@ -405,21 +405,21 @@ class _LineSearch:
         problem: MarginProblem,
     ):
         bounds = np.linspace(0, len(weights), len(weights) // THREAD_ROWS + 1).astype(int).tolist()
-        stretches = [slice(a, b) for a, b in pairwise(bounds)]
+        blocks = [slice(a, b) for a, b in pairwise(bounds)]
         self.run, self.problem = run, problem
-        self.pieces = run(lambda at: (lines_of(at), weights[at]), stretches)
+        self.pieces = run(lambda at: (lines_of(at), weights[at]), blocks)
 
     def _sum_others(
         self, keep: Callable[[MarginLines, np.ndarray, WeightedLines], Settled]
     ) -> tuple[WeightedLines, Settled]:
-        """The rows that a kernel keeps of each stretch, and its sums over the others."""
+        """The rows that a kernel keeps of each block, and its sums over the others."""
 
-        def in_stretch(piece: tuple[MarginLines, np.ndarray]) -> tuple[WeightedLines, Settled]:
+        def in_block(piece: tuple[MarginLines, np.ndarray]) -> tuple[WeightedLines, Settled]:
             kept = WeightedLines.allocate(len(piece[1]) + 1)
             sums = keep(*piece, kept)
             return WeightedLines(*[own[: sums.n_left] for own in kept]), sums
 
-        found = self.run(in_stretch, self.pieces)
+        found = self.run(in_block, self.pieces)
         lines = WeightedLines.joined([kept for kept, _ in found])
         sums = np.sum([sums[1:] for _, sums in found], axis=0).tolist()
         return lines, Settled(len(lines.level), *sums)

@@ -117,6 +117,7 @@ class CutSearch(NamedTuple):
 def search_cuts(scored, rows, table, numbers, search, found):
     """The best step of some cuts, threshold and margin there; the leaf's rows are listed."""
     level, base, way = search.lines
+    # Copies: the rows of this leaf get other lines for each label that is tried.
     lines = MarginLines(level.copy(), base.copy(), way.copy())
     level, base, way = lines
     labels = np.empty(len(rows), dtype=np.int64)
@@ -489,7 +490,7 @@ class MarginSplitScorer:
     ) -> tuple[np.ndarray, np.ndarray]:
         sample, own, width = self.sample, self.all, shortfall_width(self.sample.n_classes)
         weighted = own.scored, own.weights, sample.integer_weights
-        sums = sample.sum_stretches(
+        sums = sample.sum_blocks(
             lambda columns, some: sum_shortfalls(columns, *weighted, some, probe),
             sample.columns(features), rows, width + sample.n_classes,
         )  # fmt: skip

@@ -10,7 +10,7 @@ from steadyboost.boosters.dmcboost.margin_line_search import bottom_threshold
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.data.bundling import NO_BUNDLES, FeatureBundles, pays, unbundle
 from steadyboost.trees.growth.tree import SHARDING_PAYS
-from steadyboost.trees.histograms.row_statistics import LANES, SUM_ROWS, factors, sum_labels
+from steadyboost.trees.histograms.row_statistics import LANES, SUM_ROWS, scale_factors, sum_labels
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.parallel import MapFunction, ScratchArrays, serial_map, split_evenly
 
@@ -106,11 +106,11 @@ class SearchSample:
             return ColumnBins(packed, columns, starts), bundles
         return single, NO_BUNDLES
 
-    def stretches(self, n_rows: int) -> list[slice]:
+    def blocks(self, n_rows: int) -> list[slice]:
         """Rows to be added up at a time: the same ones for any number of threads."""
         return split_evenly(n_rows, N_BLOCKS if n_rows * self.n_classes >= SHARDING_PAYS else 1)
 
-    def sum_stretches(
+    def sum_blocks(
         self,
         add_up: Callable[[ColumnBins, np.ndarray], np.ndarray],
         single: ColumnBins,
@@ -119,7 +119,7 @@ class SearchSample:
     ) -> np.ndarray:
         """Sums by bin."""
         columns, bundles = self.bundled(single, len(rows), n_channels)
-        found = self.run(lambda at: add_up(columns, rows[at]), self.stretches(len(rows)))
+        found = self.run(lambda at: add_up(columns, rows[at]), self.blocks(len(rows)))
         sums = found[0] if len(found) == 1 else np.sum(found, axis=0)
         return unbundle(bundles, sums, single.starts) if len(bundles.members) else sums
 
@@ -175,7 +175,7 @@ class MarginState:
             *sums, m = _sum_below(self.margins[at], weights[at], integers[at], low, high, *near)
             return *sums, near[0][:m], near[1][:m]
 
-        found = self.sample.run(sum_below, self.sample.stretches(len(self.margins)))
+        found = self.sample.run(sum_below, self.sample.blocks(len(self.margins)))
         right, below, total = (sum(own[k] for own in found) for k in range(3))
         values, masses = (np.concatenate([own[k] for own in found]) for k in (3, 4))
         if low > -np.inf and not below < mass <= below + masses.sum():
@@ -193,7 +193,7 @@ def bottom_edges(scored, rows, shares, fixed_point_scale, out):
     """
     scores, y, first = scored.scores, scored.y, scored.rivals.first
     n_classes = scores.shape[1]
-    lift, factor = factors(fixed_point_scale)
+    lift, factor = scale_factors(fixed_point_scale)
     for j in range(len(rows)):
         i = rows[j]
         share = np.int64(np.rint(shares[i] * lift * factor))

@@ -122,6 +122,7 @@ class DirectSearch:
     def return_to_stages(self) -> None:
         """Reset to the stages, without the rounds that were tried beyond them."""
         stages = self.stages
+        # In row order: line searches compare the scores of one row after the other.
         self.scores = np.array(self.rows.scores, order="C")
         self.margin_state = MarginState(self.sample, self.scores)
         self.scale = total_step(stages)
@@ -376,7 +377,7 @@ def compare_bottoms(
         return Boosting(rival, learner, own, held_out, seeds, booster.n_estimators)
 
     first = start(values[0], rows.workers)
-    is_descending = first.booster_state.is_descending
+    is_descending = first.state().is_descending
     while len(first.stages) < first.n_rounds and (is_descending() or not first.stages):
         first.one_round()
 

@@ -22,7 +22,7 @@ from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.learners.base import Answer, Answers, Learner, Question
 from steadyboost.learners.tree import Tree, answers_at_once
-from steadyboost.trees.histograms.row_statistics import rounded
+from steadyboost.trees.histograms.row_statistics import round_to_40_bits
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.parallel import split_evenly, sum_in_order
 
@@ -83,7 +83,7 @@ def _take_apart(worths, masses, targets, weights):
 def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
     """Which rows have each label, (labels, n)."""
     if y.ndim == 2:
-        return np.ascontiguousarray((y != 0).T)
+        return np.ascontiguousarray((y != 0).T)  # each label is read as a row
     return y == np.arange(n_labels)[:, None]
 
 
@@ -179,7 +179,7 @@ class LabelwiseClassifier(BoostingClassifier):
         masses = _total(rows, _masses, own)
         targets, weights = np.empty(own.shape, dtype=np.int32), np.empty(own.shape)
         # Rounded: a total may differ in its last bits between machines, and weights must not.
-        _take_apart(own, rounded(np.where(masses > 0, masses, 1.0)), targets, weights)
+        _take_apart(own, round_to_40_bits(np.where(masses > 0, masses, 1.0)), targets, weights)
         pairs = zip(targets, weights, strict=True)
         questions = [Question(target, weight, 2, self.code) for target, weight in pairs]
         answers: list[Any]

@@ -71,7 +71,7 @@ def few_distinct(values, limit, out):
 
 
 def midpoints(distinct: np.ndarray) -> np.ndarray:
-    """Cuts between neighbours."""
+    """Cuts halfway between neighbouring values."""
     return halfway(distinct[:-1], distinct[1:])
 
 
@@ -109,6 +109,7 @@ def find_dense_cuts(
     """Cut points of each column, with a limit for each, and whether it has missing values."""
 
     def of_column(f: int) -> tuple[np.ndarray, bool]:
+        # A copy, as most tables are in row order: it is read several times.
         column = np.ascontiguousarray(X[:, f], dtype=np.float64)
         return find_cuts(column, weights, max_bins[f], sample), bool(np.isnan(column).any())
 
@@ -196,7 +197,7 @@ class BinningScratch(NamedTuple):
 
 @kernel
 def _assign_bins(X, features, cuts, n_cuts, scratch, out, missing):
-    """As assign_bins, with scratch arrays."""
+    """The kernel of :func:`assign_bins`."""
     before, grids, steps, values, counts = scratch
     for k in range(len(features)):
         f = features[k]
@@ -354,7 +355,7 @@ def quantile_cuts_of(
         drawn = np.ones_like(drawn)
     known = drawn[rows] & ~np.isnan(values)
     rows, values = rows[known], values[known]
-    zeros = drawn.copy()
+    zeros = drawn.copy()  # rows that are drawn and not stored
     zeros[table.column(f)[0]] = False
     n_zero = np.count_nonzero(zeros)
     masses = np.ones(len(rows)) if weights is None else weights[rows]

@@ -2,7 +2,7 @@
 
 At each node some features are drawn, and the best of their splits, or of one random split of
 each, is taken. Categories are put in the order of their share of a class that is drawn, too;
-missing values come before or after all others, by the toss of a coin. Sums are of 64-bit floating
+missing values come before or after all others, at random. Sums are of 64-bit floating
 point: a tree depends on its seed and its rows alone.
 
 These trees are grown by their own loop because they are deep: a node has few rows, which are sorted
@@ -44,7 +44,7 @@ class RandomGrowth:
 
 
 class RandomParams(NamedTuple):
-    """What the grower takes of :class:`RandomGrowth`."""
+    """The parameters of :class:`RandomGrowth` as the kernels take them."""
 
     n_drawn: int
     min_leaf: int
@@ -140,6 +140,7 @@ def below(n, seed):
 
 @kernel
 def uniform(seed):
+    # The 53 highest bits, as many as the fraction of a float holds.
     return np.float64(draw(seed) >> np.uint64(11)) * 2.0**-53
 
 
@@ -277,7 +278,7 @@ def _random_cut(node, places, low, high, min_leaf, left, seed):
         left[node.labels[i]] += node.weights[i] * goes
         n_left += goes
     if n_left < min_leaf or m - n_left < min_leaf:
-        return -1, -1.0  # a feature that was tried in vain
+        return -1, -1.0  # the feature does not split this node
     mass, squares, others = 0.0, 0.0, 0.0
     for c in range(len(left)):
         mass += left[c]
@@ -405,7 +406,7 @@ def _grow(columns, labels, weights, rows, params, tree, state):
         score = own.squares / own.mass
         best, cut, best_feature, best_first = score * (1 + 1e-12), -1, -1, -1  # less is rounding
         tried, drawn = 0, 0
-        if m < 2 * params.min_leaf or score >= own.mass * (1 - 1e-12):
+        if m < 2 * params.min_leaf or score >= own.mass * (1 - ROUNDING_SHARE):
             drawn = n_features  # too small, or pure
         # Features that are constant in the node do not count as tried, as in scikit-learn.
         while drawn < n_features and tried < params.n_drawn:

@@ -100,7 +100,7 @@ class Shard:
         if self.first >= 0:
             rows = np.arange(self.first, self.first + stop, step, dtype=np.int32)
         else:
-            rows = self.rows[start:stop:step].copy()
+            rows = self.rows[start:stop:step].copy()  # contiguous, as kernels are compiled for
         return count_left(*column, node.left_bitset, rows), len(rows)
 
     def split(self, at: int, node: Node, column: Column) -> None:
@@ -177,7 +177,7 @@ class ShardedGrower:
         """Best split of each node of a level, whose histograms are those of these siblings."""
         if not level:
             return
-        # Arrays are taken over here, before threads write to them.
+        # Before the threads write to them: the larger child's histogram takes its parent's array.
         for parent, small, large in siblings:
             self.hists[small] = self.shards[0].hists[small]
             if large >= 0:
@@ -335,7 +335,7 @@ class SplitScorer:
 class DistributedGrower(ShardedGrower):
     """A sharded grower whose shards are on several machines, each with a grower of its own.
 
-    Histograms are reduced once a level, and the reduction returns the splits.
+    There is one allreduce per level, of the histograms; it returns the splits.
     """
 
     def __init__(

@@ -137,6 +137,7 @@ class GrowthPlan:
         self.bins, self.n_rows = binned.bins(features, sums.n_channels), binned.n_rows
         self.n_used = self.n_rows if rows is None else len(rows)
         self.stats = sums.statistics(counts_rows)
+        # Indices of one type, so that kernels are compiled once.
         total, n_all = sums.total(None if rows is None else rows.astype(np.int32)), self.n_used
         if parallel.allreduce is not None:
             counted = parallel.allreduce([np.append(total, self.n_used)], sum_in_order)

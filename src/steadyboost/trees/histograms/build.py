@@ -147,7 +147,7 @@ def _gather_labels(rows, labels, weights, own_labels, own_weights):
 
 @kernel
 def transposing_pays(n_rows, n_features, n_cells):
-    """Whether a histogram of so many rows is made label by label, and transposed then."""
+    """Whether to build a histogram label by label and then transpose it."""
     return n_rows * n_features > TRANSPOSING_PAYS * n_cells
 
 
@@ -164,8 +164,8 @@ def add_transposed(by_label, n_bins, stride, n_channels, hist):
 def add_labels(columns, rows, labels, weights, strides, scratch, hist):
     """Add rows that have one label and one weight each; strides are those of bins and labels.
 
-    ``rows`` ascend. A run without gaps (the root) is read in place; else words, labels and weights
-    are gathered block by block, unless there are but four columns.
+    ``rows`` ascend. If they have no gaps, as at the root, words, labels and weights are read in
+    place; otherwise they are gathered block by block, unless there are at most four columns.
     """
     packed, features, offsets = columns
     # With a single word of features, labels and weights would be gathered to be read once.
@@ -314,7 +314,7 @@ def add_sparse_rows(bins, sparse, stats, channels, rows, hist):
 
 
 def build_scratch(bins: Bins, stats: RowStatistics, n_rows: int) -> BuildScratch:
-    """Scratch for histograms of up to so many rows; sparse rows need none."""
+    """Scratch for histograms of up to ``n_rows`` rows; sparse rows need none."""
     dense, size = bins.sparse is None, min(LABEL_ROWS, n_rows)
     n_bins = int(bins.layout.offsets[-1]) if dense else 0
     if bins.bundles is not None:
@@ -336,7 +336,7 @@ def n_cells(bins: Bins, stats: RowStatistics) -> int:
 
 @kernel
 def _add_weights(columns, rows, labels, weights, width, scratch, hist):
-    """Add weights by label, of which there are ``width``, in the order that takes least time."""
+    """Add weights by label, of which there are ``width``, in the order that is fastest."""
     n_bins = columns.offsets[-1]
     if transposing_pays(len(rows), len(columns.features), n_bins * width):
         stride = label_stride_of(n_bins)

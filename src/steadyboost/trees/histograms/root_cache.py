@@ -18,7 +18,7 @@ from steadyboost.trees.histograms.row_statistics import (
     NO_WEIGHTS,
     FixedPointSums,
     RowStatistics,
-    factors,
+    scale_factors,
     scaled_total,
 )
 from steadyboost.trees.jit import kernel
@@ -32,7 +32,7 @@ def _update_weights(weights, fixed_point_scale, first, fixed, moved, rows):
     Conversion is a loop of its own, as in ``fix_weights``, and listing takes no branch: which row
     changes cannot be predicted.
     """
-    lift, factor = factors(fixed_point_scale)
+    lift, factor = scale_factors(fixed_point_scale)
     n_moved = np.uint64(0)
     for start in range(0, len(weights), FIXED_ROWS):
         at = slice(start, start + FIXED_ROWS)

@@ -21,15 +21,15 @@ FIXED_ROWS = 4096  # rows whose integers stay in the first-level cache until the
 
 
 @kernel
-def factors(total):
+def scale_factors(total):
     """Two factors that scale ``total`` to 2**60: one alone might overflow."""
     # Below 1e-200 the quotient would exceed the largest float; 2**600 is exact.
     lift = 2.0**600 if total < 1e-200 else 1.0
     return lift, 2.0**60 / (total * lift) if total > 0 else 0.0
 
 
-def rounded(total):
-    """A total to 40 bits, so that it does not depend on the order of summation.
+def round_to_40_bits(total):
+    """Round a total, so that it does not depend on the order in which it was summed.
 
     Otherwise splits that tie on one machine might not tie on several.
     """
@@ -40,7 +40,7 @@ def rounded(total):
 @kernel
 def to_fixed_point(values, total, out):
     """Integers proportional to ``values``, scaled so that ``total`` becomes 2**60."""
-    lift, factor = factors(total)
+    lift, factor = scale_factors(total)
     for i in range(len(values)):
         out[i] = np.int64(np.rint(values[i] * lift * factor))
 
@@ -53,7 +53,7 @@ def fix_weights(weights, labels, total, out, lanes):
     before: with eight cells per label it seldom has to. Conversion is a loop of its own so that it
     is vectorised.
     """
-    lift, factor = factors(total)
+    lift, factor = scale_factors(total)
     for start in range(0, len(weights), FIXED_ROWS):
         at = slice(start, start + FIXED_ROWS)
         values, fixed, own = weights[at], out[at], labels[at]
@@ -122,7 +122,7 @@ NO_LABELS, NO_WEIGHTS = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
 
 
 def counted(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Counts, and the one label that they are of."""
+    """Counts, with labels that are all 0: counts are added up as weights of a single label."""
     return counts, np.zeros(len(counts), dtype=np.int32)
 
 
@@ -164,7 +164,7 @@ class FixedPointSums:
         if total is None:
             used = weights if rows is None else weights[rows]
             total = sum(run(lambda at: used[at].sum(), split_evenly(len(used), len(slices))))
-            total = float(rounded(total))
+            total = float(round_to_40_bits(total))
         fixed_point_scale = fixed_point_scale or total
 
         def fix(at: slice) -> np.ndarray:
@@ -180,7 +180,9 @@ class FixedPointSums:
     def of_channels(cls, channels: np.ndarray, total: float | None = None) -> "FixedPointSums":
         """One vector per row; signed edges end with the row's mass, Newton sums are (g, h)."""
         values, fixed = channels.ravel(), np.empty(channels.size, dtype=np.int64)
-        fixed_point_scale = float(rounded(absolute_total(values) if total is None else total))
+        fixed_point_scale = float(
+            round_to_40_bits(absolute_total(values) if total is None else total)
+        )
         to_fixed_point(values, fixed_point_scale, fixed)
         return cls.of_fixed(fixed.reshape(channels.shape), fixed_point_scale)
 

@@ -42,7 +42,7 @@ def _is_plain(feature, children, left_bitset):
 
 @kernel
 def _encode(tree, value, first_row, nodes, rows):
-    """Write the nodes, and the leaves whose values need a row, of which there are so many.
+    """Write the nodes, and list the leaves whose values need a row; returns how many do.
 
     The first rows of the table are those of single classes, the next one is ``first_row``.
     """
@@ -105,7 +105,7 @@ def is_plain(tree: GrownTree) -> bool:
 
 def compact(tree: GrownTree, first_row: int) -> CompactTree:
     """The tree in few bytes; its own values are in the rows from ``first_row`` on."""
-    n, value = len(tree.feature), np.ascontiguousarray(tree.value)
+    n, value = len(tree.feature), np.ascontiguousarray(tree.value)  # one layout for the kernel
     nodes, rows = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
     n_rows = _encode((tree.feature, tree.children, tree.left_bitset), value, first_row, nodes, rows)
     return CompactTree(nodes, value[rows[:n_rows]])

@@ -226,7 +226,7 @@ class RuleCondition:
 
     def part(self, binned: BinnedRows, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows that pass and those that fail, ascending as they are."""
-        rows = rows.copy()
+        rows = rows.copy()  # ``partition`` reorders in place
         column, scratch = binned.column(self.feature), np.empty_like(rows)
         n = partition(*column, self.passing, rows, scratch, bin_table(), -1)
         return rows[:n], rows[n:]
