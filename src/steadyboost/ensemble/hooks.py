@@ -62,106 +62,11 @@ class Hooks:
                 "class attribute adds_votes to False."
             )
 
+    # The algorithm: what a paper's pseudocode says of a round
+
     def log_weights(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Logarithm of each row's weight, (n,), up to a constant, from the current scores."""
         raise NotImplementedError
-
-    def check_costs(self, costs: Any, y: np.ndarray) -> np.ndarray | None:
-        """Validate the costs that were passed to ``fit``; None if the booster takes none."""
-        return None
-
-    def classes_in(self, y: np.ndarray) -> np.ndarray:
-        """The distinct labels, sorted."""
-        return np.unique(y)
-
-    def prepare(self) -> None:
-        """Set attributes that depend only on the classes, before the data is seen."""
-
-    def n_outputs(self) -> int:
-        """Number of columns of the scores."""
-        return self.n_classes_
-
-    def n_columns(self, n_rounds: int | None = None) -> int:
-        """Columns of the scores and of scratch space that ``add`` needs (None: for all rounds)."""
-        return self.n_outputs()
-
-    def has_parts(self) -> bool:
-        """Whether a stage has an answer for each of several questions."""
-        return False
-
-    def n_parts(self, t: int) -> int:
-        """Number of answers in the stage of round t (from 0), if a stage has several."""
-        return self.n_outputs()
-
-    def updated_fields(self, values: dict[str, Any]) -> dict[str, Any]:
-        """Convert fitted attributes from a model file of an older version."""
-        return values
-
-    def fitted_fields(self) -> dict[str, Check]:
-        """Checks of the fitted attributes in a model file, by name."""
-        k = self.n_classes_
-        return {"cost_matrix_": Numbers((k, k), 0, MAX_SCORE)}
-
-    def stage_fields(self) -> dict[str, Check]:
-        """Checks of step, error, code and extra values of a stage in a model file, by name."""
-        return {
-            "step": Numbers(..., -MAX_SCORE, MAX_SCORE, "f"),
-            "error": Numbers(..., kinds="f", missing=True),
-            "code": Numbers(..., -MAX_SCORE, MAX_SCORE, "biuf"),
-            "no_edge": Numbers(..., 0, 1, "biuf"),
-        }
-
-    def check_stage(self, stage: "Stage") -> None:
-        """Raise a ``ValueError`` if a stage from a model file cannot be used for prediction."""
-
-    def subproblems(self, rows: TrainingState) -> list[TrainingState]:
-        """The subproblems that are boosted in parallel; by default one, on the rows as they are."""
-        return [rows]
-
-    def tune(self, rows: TrainingState, learner: Learner) -> None:
-        """Choose hyperparameters from the training data before the first round."""
-
-    def n_rounds(self) -> int:
-        """Maximum number of rounds."""
-        return self.n_estimators
-
-    def rounds_name(self) -> str:
-        """Name of the parameter for the maximum number of rounds."""
-        return "n_estimators"
-
-    def begin(self) -> None:
-        """Reset attributes of an earlier fit that training must not see, such as a best round.
-
-        Called at the start of every run, including a warm start.
-        """
-
-    def make_state(self, rows: TrainingState, learner: Learner, stages: Sequence["Stage"]) -> Any:
-        """State between rounds other than the scores; a function of the rows and the stages.
-
-        The loop makes it when it is first needed and passes it to the hooks below, which may
-        change it.
-        """
-        return None
-
-    def boost(
-        self, rows: TrainingState, learner: Learner, round_: Round, state: Any
-    ) -> RoundResult:
-        """One round of a subproblem; by default, fit an answer and choose its step."""
-        return fit_stage(self, rows, learner, round_)
-
-    def is_done(self, rows: TrainingState, stages: Sequence["Stage"], state: Any) -> bool:
-        """Whether to stop, although the last round had an edge."""
-        return False
-
-    def best_round(self, stages: Sequence["Stage"]) -> int:
-        """How many of the stages to keep, if no callback has chosen."""
-        return len(stages)
-
-    def finish(self, rows: TrainingState, stages: Sequence["Stage"], state: Any) -> None:
-        """Set fitted attributes after the last round.
-
-        ``state`` is None if it was never made, or if stages were dropped after it was.
-        """
 
     def weigh_chunk(self, chunk: RowChunk) -> np.ndarray:
         """Logarithms of the weights of a chunk of rows."""
@@ -188,8 +93,56 @@ class Hooks:
         """
         return self.step(question, rows.floored(error) if self.stops_when_perfect else error)
 
-    def remember(self, rows: TrainingState, stage: "Stage") -> None:
-        """Update the per-row memory, while the weights are still those of this round."""
+    def add(self, scores: np.ndarray, stage: "Stage", votes: np.ndarray) -> None:
+        """Add a stage to the scores, in training and in prediction alike."""
+        add_votes(scores, votes, stage.code, stage.step)
+
+    def probabilities(self, scores: np.ndarray) -> np.ndarray:
+        """Class probabilities from scores."""
+        return softmax(scores)
+
+    def decision(self, scores: np.ndarray) -> np.ndarray:
+        """The decision function for the given scores."""
+        # A copy, as ``scores`` change in the next stage of a staged prediction.
+        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores.copy()
+
+    def wrong(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Boolean mask of the rows that the scores misclassify."""
+        return self.probabilities(scores).argmax(axis=1) != y
+
+    # Before the first round
+
+    def check_costs(self, costs: Any, y: np.ndarray) -> np.ndarray | None:
+        """Validate the costs that were passed to ``fit``; None if the booster takes none."""
+        return None
+
+    def classes_in(self, y: np.ndarray) -> np.ndarray:
+        """The distinct labels, sorted."""
+        return np.unique(y)
+
+    def prepare(self) -> None:
+        """Set attributes that depend only on the classes, before the data is seen."""
+
+    def tune(self, rows: TrainingState, learner: Learner) -> None:
+        """Choose hyperparameters from the training data before the first round."""
+
+    def begin(self) -> None:
+        """Reset attributes of an earlier fit that training must not see, such as a best round.
+
+        Called at the start of every run, including a warm start.
+        """
+
+    def subproblems(self, rows: TrainingState) -> list[TrainingState]:
+        """The subproblems that are boosted in parallel; by default one, on the rows as they are."""
+        return [rows]
+
+    def n_rounds(self) -> int:
+        """Maximum number of rounds."""
+        return self.n_estimators
+
+    def rounds_name(self) -> str:
+        """Name of the parameter for the maximum number of rounds."""
+        return "n_estimators"
 
     def add_initial_scores(self, data: Data, scores: np.ndarray) -> None:
         """Add scores that rows have before the first round; by default none."""
@@ -198,9 +151,56 @@ class Hooks:
         """Features that :meth:`add_initial_scores` looks at."""
         return np.arange(0)
 
-    def add(self, scores: np.ndarray, stage: "Stage", votes: np.ndarray) -> None:
-        """Add a stage to the scores, in training and in prediction alike."""
-        add_votes(scores, votes, stage.code, stage.step)
+    # Rounds that are more than a question, an answer and a step
+
+    def make_state(self, rows: TrainingState, learner: Learner, stages: Sequence["Stage"]) -> Any:
+        """State between rounds other than the scores; a function of the rows and the stages.
+
+        The loop makes it when it is first needed and passes it to the hooks below, which may
+        change it.
+        """
+        return None
+
+    def boost(
+        self, rows: TrainingState, learner: Learner, round_: Round, state: Any
+    ) -> RoundResult:
+        """One round of a subproblem; by default, fit an answer and choose its step."""
+        return fit_stage(self, rows, learner, round_)
+
+    def remember(self, rows: TrainingState, stage: "Stage") -> None:
+        """Update the per-row memory, while the weights are still those of this round."""
+
+    def is_done(self, rows: TrainingState, stages: Sequence["Stage"], state: Any) -> bool:
+        """Whether to stop, although the last round had an edge."""
+        return False
+
+    def best_round(self, stages: Sequence["Stage"]) -> int:
+        """How many of the stages to keep, if no callback has chosen."""
+        return len(stages)
+
+    def finish(self, rows: TrainingState, stages: Sequence["Stage"], state: Any) -> None:
+        """Set fitted attributes after the last round.
+
+        ``state`` is None if it was never made, or if stages were dropped after it was.
+        """
+
+    # The shape of scores and stages
+
+    def n_outputs(self) -> int:
+        """Number of columns of the scores."""
+        return self.n_classes_
+
+    def n_columns(self, n_rounds: int | None = None) -> int:
+        """Columns of the scores and of scratch space that ``add`` needs (None: for all rounds)."""
+        return self.n_outputs()
+
+    def has_parts(self) -> bool:
+        """Whether a stage has an answer for each of several questions."""
+        return False
+
+    def n_parts(self, t: int) -> int:
+        """Number of answers in the stage of round t (from 0), if a stage has several."""
+        return self.n_outputs()
 
     def leaf_parts(self, stages: Sequence["Stage"]) -> list[tuple[GrownTree, int]] | None:
         """Trees with their first score columns, if ``add`` adds leaf values; otherwise None."""
@@ -210,15 +210,25 @@ class Hooks:
         """What :meth:`leaf_parts` depends on besides the stages; never changed in place."""
         return ()
 
-    def wrong(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Boolean mask of the rows that the scores misclassify."""
-        return self.probabilities(scores).argmax(axis=1) != y
+    # Model files
 
-    def decision(self, scores: np.ndarray) -> np.ndarray:
-        """The decision function for the given scores."""
-        # A copy, as ``scores`` change in the next stage of a staged prediction.
-        return scores[:, 1] - scores[:, 0] if self.n_classes_ == 2 else scores.copy()
+    def fitted_fields(self) -> dict[str, Check]:
+        """Checks of the fitted attributes in a model file, by name."""
+        k = self.n_classes_
+        return {"cost_matrix_": Numbers((k, k), 0, MAX_SCORE)}
 
-    def probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Class probabilities from scores."""
-        return softmax(scores)
+    def stage_fields(self) -> dict[str, Check]:
+        """Checks of step, error, code and extra values of a stage in a model file, by name."""
+        return {
+            "step": Numbers(..., -MAX_SCORE, MAX_SCORE, "f"),
+            "error": Numbers(..., kinds="f", missing=True),
+            "code": Numbers(..., -MAX_SCORE, MAX_SCORE, "biuf"),
+            "no_edge": Numbers(..., 0, 1, "biuf"),
+        }
+
+    def updated_fields(self, values: dict[str, Any]) -> dict[str, Any]:
+        """Convert fitted attributes from a model file of an older version."""
+        return values
+
+    def check_stage(self, stage: "Stage") -> None:
+        """Raise a ``ValueError`` if a stage from a model file cannot be used for prediction."""

@@ -9,8 +9,8 @@ from reference.tree_cases import assert_identical, growth_of, made_up, pack, ran
 from steadyboost.trees.growth import tree as module
 from steadyboost.trees.growth.grower import TreeArrays
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import GrownTree, grow_tree
-from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.growth.tree import GrownTree, grow_tree, list_rows
+from steadyboost.trees.histograms.row_statistics import SUM_ROWS, FixedPointSums
 from steadyboost.trees.parallel import Parallelism, ScratchArrays, serial_map
 
 
@@ -127,3 +127,14 @@ def test_scratch_arrays_serve_trees_of_any_kind_in_turn():
                     anew, other = grow_tree(binned, sums, params, **part)
                     assert_identical(again, anew)
                     np.testing.assert_array_equal(leaf, other)
+
+
+@pytest.mark.parametrize("at", [slice(0, 10), slice(5, SUM_ROWS + 7), slice(9, 2 * SUM_ROWS + 9)])
+def test_rows_are_listed_at_their_places(at):
+    out = np.full(at.stop + 3, -1, dtype=np.int32)
+    list_rows(None, at, out)
+    np.testing.assert_array_equal(out[at], np.arange(at.start, at.stop))
+    assert (out[: at.start] == -1).all()
+    assert (out[at.stop :] == -1).all()
+    list_rows(np.arange(len(out), dtype=np.int32)[::-1], at, out)
+    np.testing.assert_array_equal(out[at], np.arange(len(out))[::-1][at])
