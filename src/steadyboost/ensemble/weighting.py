@@ -155,15 +155,13 @@ class MultiplicativeWeighting(Weighting):
             multiply_weights(*factors, votes, chunk.y, weights)
 
         state.each(multiply)
-        if (
-            self.lowest <= MIN_LOG_WEIGHT
-        ):  # the bound is pessimistic: look at the weights themselves
+        if self.lowest <= MIN_LOG_WEIGHT:  # the bound is pessimistic, so compute it anew
             self.lowest = state.normalise()
         return bool(self.lowest > MIN_LOG_WEIGHT)
 
 
 def _nearby(scale: float) -> float:
-    """A fixed-point scale, or the usual one if it has drifted too far."""
+    """The fixed-point scale, or the initial one if it has drifted too far."""
     return scale if 1 <= scale <= INITIAL_SCALE**2 else INITIAL_SCALE
 
 
