@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from steadyboost.boosters.dmcboost.margin_state import bottom_of, bottom_shares
 from steadyboost.boosters.dmcboost.phases import (
-    Direct,
     DirectSearch,
+    SearchOptions,
     best_round,
     bottom_mass,
     compare_bottoms,
@@ -172,7 +172,7 @@ class DMCBoostClassifier(BoostingClassifier):
     def make_state(
         self, rows: TrainingState, learner: Learner, stages: Sequence[Stage]
     ) -> DirectSearch:
-        return DirectSearch(rows, learner, self._direct(), stages)
+        return DirectSearch(rows, learner, self._search_options(), stages)
 
     def boost(
         self, rows: TrainingState, learner: Learner, round_: Round, state: DirectSearch
@@ -186,9 +186,9 @@ class DMCBoostClassifier(BoostingClassifier):
     def best_round(self, stages: Sequence[Stage]) -> int:
         return best_round(stages)
 
-    def _direct(self) -> Direct:
+    def _search_options(self) -> SearchOptions:
         growth = TreeParams("max_edge", self.max_depth, self.max_leaf_nodes)
-        return Direct(
+        return SearchOptions(
             tree=growth if self.estimator is None else None,
             resample=self.resample,
             learning_rate=self.learning_rate,

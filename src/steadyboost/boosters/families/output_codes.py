@@ -116,7 +116,7 @@ class PairDistribution:
 
         return self._total(self._each(of_part))
 
-    def ask(self, colors: np.ndarray) -> float:
+    def weigh_rows(self, colors: np.ndarray) -> float:
         """Set the rows' weights to D(i) for a colouring; returns U, the weight that it separates.
 
         D(i) = sum of D(i, l) over the labels l of the other colour, divided by U (003, Fig. 3).
@@ -132,12 +132,12 @@ class PairDistribution:
 
         separated = self._total(self._each(of_part))
         if separated < TINY:
-            return self._ask_by_logarithms(colors)
+            return self._weigh_rows_by_logarithms(colors)
         weights /= separated
         return separated
 
-    def _ask_by_logarithms(self, colors: np.ndarray) -> float:
-        """As ``ask``: U may be too small for a float, but the rows' shares of it are not."""
+    def _weigh_rows_by_logarithms(self, colors: np.ndarray) -> float:
+        """As ``weigh_rows``: U may be too small for a float, but the rows' shares of it are not."""
         rows, weights = self.rows, self.rows.weights
         logs = [part.log_other(colors) for part in self.parts]
         top = rows.allreduce([float(own.max()) for own in logs], max)
@@ -194,7 +194,7 @@ class OutputCodeClassifier(BoostingClassifier):
         else:
             colors = rule.draw(round_.t, k, None, round_.rng(Draw.COLORING))
             pairs = PairDistribution(rows, self.damping(), colors)
-        separated = pairs.ask(colors)
+        separated = pairs.weigh_rows(colors)
         info = {"U": separated, "coloring": colors.tolist()}
         targets = np.empty_like(rows.y)
         take(colors, rows.y, targets)
