@@ -16,7 +16,7 @@ FIT = ("--target", "kind", "--booster", "samme", "--rounds", "3", "--output", "m
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch):
     monkeypatch.setattr(source, "BATCH_ROWS", 64)
-    monkeypatch.setattr(source, "LEAST_ROWS", 16)
+    monkeypatch.setattr(source, "MIN_BATCH_ROWS", 16)
 
 
 def as_parquet(csv, name):

@@ -42,7 +42,7 @@ def check(summary, values, weights, points):
 @pytest.mark.parametrize("n_parts", [1, 5, 40])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_ranks_are_as_good_as_stated(shape, n_parts, monkeypatch):
-    monkeypatch.setattr(quantiles, "CAPACITY", 100)
+    monkeypatch.setattr(quantiles, "MAX_SKETCH_VALUES", 100)
     rng = np.random.default_rng(0)
     values, weights = SHAPES[shape](rng, 5000), rng.exponential(size=5000)
     summary = QuantileSketch.merged(parts_of(values, weights, n_parts))
@@ -52,7 +52,7 @@ def test_ranks_are_as_good_as_stated(shape, n_parts, monkeypatch):
 
 
 def test_each_merge_of_merges_adds_one_share(monkeypatch):
-    monkeypatch.setattr(quantiles, "CAPACITY", 64)
+    monkeypatch.setattr(quantiles, "MAX_SKETCH_VALUES", 64)
     rng = np.random.default_rng(1)
     values, weights = rng.random(6000), np.ones(6000)
     parts = parts_of(values, weights, 27)

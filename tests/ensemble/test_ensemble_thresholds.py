@@ -5,21 +5,21 @@ import pytest
 from common import assert_same_model, make, problem
 
 from steadyboost import SoftmaxBoostClassifier, SteadyBoostClassifier
-from steadyboost.boosters.martiboost.mass import STRETCH as MASS_ROWS
+from steadyboost.boosters.martiboost.mass import LAYER_ROWS as MASS_ROWS
 from steadyboost.boosters.martiboost.mass import push
 from steadyboost.boosters.softmax_boost import soft_risk
 from steadyboost.boosters.steadyboost import forest_member
 from steadyboost.boosters.steadyboost.forest_member import ForestMember
 from steadyboost.ensemble import weighting
-from steadyboost.ensemble.rounds import AT_ONCE, LARGEST, Seeds
+from steadyboost.ensemble.rounds import LARGEST, SEEDS_AT_ONCE, Seeds
 from steadyboost.ensemble.scores import add_votes
-from steadyboost.ensemble.weighting import CHUNK, ExpScoreCache
+from steadyboost.ensemble.weighting import SUMMED_ROWS, ExpScoreCache
 from steadyboost.noise import noise_model
 from steadyboost.noise.noise_model import fit_noise_models, some_rows, symmetric
 
 
 def test_seeds_are_the_same_in_any_order():
-    n = 3 * AT_ONCE + 5
+    n = 3 * SEEDS_AT_ONCE + 5
     state = np.random.RandomState(7)
     expected = [state.randint(LARGEST) for _ in range(n)]
     forwards, backwards = Seeds(7), Seeds(7)
@@ -80,7 +80,7 @@ def test_scores_may_be_raised_a_few_at_a_time(labels, n_samples, monkeypatch):
     X, y = problem(n=130)
     y = y if labels == "classes" else np.eye(3, dtype=int)[y]
     whole = make(SoftmaxBoostClassifier, n_samples=n_samples).fit(X, y)
-    monkeypatch.setattr(soft_risk, "CELLS", 21)  # seven rows of three classes
+    monkeypatch.setattr(soft_risk, "EXP_CELLS", 21)  # seven rows of three classes
     parts = make(SoftmaxBoostClassifier, n_samples=n_samples).fit(X, y)
     np.testing.assert_array_equal(parts.predict_proba(X), whole.predict_proba(X))
 
@@ -100,7 +100,9 @@ def follow(n, steps, k=4):
     return kept, kept.sum_colors(colors), colors
 
 
-@pytest.mark.parametrize("n", [1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 7])
+@pytest.mark.parametrize(
+    "n", [1, SUMMED_ROWS - 1, SUMMED_ROWS, SUMMED_ROWS + 1, 3 * SUMMED_ROWS + 7]
+)
 def test_raised_scores_of_any_number_of_rows_are_summed(n):
     kept, (total, other), colors = follow(n, [0.5, 0.3, 0.9])
     wrong = np.arange(4) != kept.y[:, None]
@@ -115,7 +117,7 @@ def test_raised_scores_are_raised_anew_before_they_drift_too_far(monkeypatch):
     steps = [0.4, 0.7, 0.6, 0.2]
     found = []
     for far in (0.0, 1.0, 300.0):
-        monkeypatch.setattr(weighting, "RANGE", far)
+        monkeypatch.setattr(weighting, "MAX_DRIFT", far)
         kept = follow(50, steps)[0]
         found.append((kept.drift, kept.values * np.exp(kept.shift)[:, None]))
     drifts, values = zip(*found, strict=True)
@@ -145,8 +147,8 @@ def test_mass_of_any_number_of_rows_moves_as_that_of_some(n):
 def test_replayed_models_of_many_rounds_are_those_of_one_run():
     """More rounds than seeds are drawn at once, and than products are multiplied in a row."""
     X, y = problem(n=60)
-    options = {"n_estimators": AT_ONCE + 6, "resample": True}
+    options = {"n_estimators": SEEDS_AT_ONCE + 6, "resample": True}
     whole = make(SoftmaxBoostClassifier, **options).fit(X, y)
     parts = make(SoftmaxBoostClassifier, **{**options, "n_estimators": 10}, warm_start=True)
-    parts.fit(X, y).set_params(n_estimators=AT_ONCE + 6).fit(X, y)
+    parts.fit(X, y).set_params(n_estimators=SEEDS_AT_ONCE + 6).fit(X, y)
     assert_same_model(parts, whole, X)

@@ -94,7 +94,7 @@ def test_weights_are_multiplied_by_one_of_two_factors():
 @pytest.mark.parametrize("lowest", [-600.0, -12.0, 0.0])
 def test_weights_that_are_multiplied_are_those_of_the_scores(learning_rate, lowest, monkeypatch):
     """Also where some become too small on the way, and all are raised anew."""
-    monkeypatch.setattr(module, "LOWEST", lowest)
+    monkeypatch.setattr(module, "MIN_LOG_WEIGHT", lowest)
     seen = []
 
     class Weights(Callback):

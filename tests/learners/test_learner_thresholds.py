@@ -45,7 +45,7 @@ def test_rows_without_weight_may_be_left_out_or_not(few, monkeypatch):
     data = Data(X, Binner.learn(X, np.zeros(X.shape[1], dtype=bool)).bin(X))
     question = Question(y.astype(np.int32), weights / weights.sum(), 3, np.ones(3))
     expected = Tree(max_depth=4).answer(data, question, None, 0, Workers(1))
-    monkeypatch.setattr(tree_module, "FEW_ROWS", few)
+    monkeypatch.setattr(tree_module, "MAX_POSITIVE_SHARE", few)
     assert (positive_weight_rows(weights) is None) == (few == 0)
     found = Tree(max_depth=4).answer(data, question, None, 0, Workers(1))
     np.testing.assert_array_equal(found[1], expected[1])

@@ -63,7 +63,7 @@ def test_arrays_are_zero_and_can_be_written_to(folder):
 
 def test_without_a_way_to_reserve_space_zeros_are_written(folder, monkeypatch):
     monkeypatch.delattr(os, "posix_fallocate", raising=False)
-    monkeypatch.setattr(scratch, "BLOCK", 7)
+    monkeypatch.setattr(scratch, "ZERO_BYTES", 7)
     np.testing.assert_array_equal(scratch.mapped_array((4, 4), np.uint32, "bins"), 0)
 
 

@@ -10,8 +10,9 @@ from sklearn import datasets
 from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees.data.binned import Binned
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import GrownTree, Parallelism, grow_tree
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, one_by_one
+from steadyboost.trees.growth.tree import GrownTree, grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.parallel import Parallelism, serial_map
 
 REAL = ("iris", "wine", "digits", "breast_cancer")
 LIMITS = {
@@ -135,7 +136,7 @@ def assert_identical(tree, other):
         np.testing.assert_array_equal(getattr(tree, field.name), getattr(other, field.name))
 
 
-def assert_threads_do_not_matter(binned, sums, params, n_threads, run=one_by_one, **restrict):
+def assert_threads_do_not_matter(binned, sums, params, n_threads, run=serial_map, **restrict):
     """The tree of so many shards, and the leaves of its rows, are those of the compiled grower."""
     tree, leaf = grow_tree(binned, sums, params, **restrict)
     parallel = Parallelism(n_threads, run)

@@ -13,7 +13,7 @@ from steadyboost.learners.attribute_test import sums_of
 from steadyboost.learners.base import Data, Question
 from steadyboost.preprocessing.binner import Binner
 from steadyboost.preprocessing.encoder import Encoder, categorical_mask
-from steadyboost.trees.histograms.row_statistics import one_by_one
+from steadyboost.trees.parallel import serial_map
 
 PACKAGED = {"iris": load_iris, "wine": load_wine}
 FROM_FOLDER = ("soybean_large", "audiology")
@@ -38,7 +38,7 @@ each_booster = pytest.mark.parametrize("booster", PARAMS)
 @dataclass
 class Alone:
     n_threads: int = 1
-    run = staticmethod(one_by_one)
+    run = staticmethod(serial_map)
 
 
 def prepared(X, categorical="from_dtype"):

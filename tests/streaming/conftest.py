@@ -8,4 +8,4 @@ from steadyboost.streaming import source
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch):
     monkeypatch.setattr(source, "BATCH_ROWS", 64)
-    monkeypatch.setattr(source, "LEAST_ROWS", 16)
+    monkeypatch.setattr(source, "MIN_BATCH_ROWS", 16)

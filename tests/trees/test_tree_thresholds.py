@@ -10,14 +10,13 @@ from steadyboost.trees.data import binned as sparse_module
 from steadyboost.trees.data import binning as sparse_binning
 from steadyboost.trees.growth.params import TreeParams
 from steadyboost.trees.growth.sharded import SAMPLE_ROWS
-from steadyboost.trees.growth.tree import grow_tree
+from steadyboost.trees.growth.tree import grow_tree, list_rows
 from steadyboost.trees.histograms.row_statistics import (
     FIXED_ROWS,
     LANES,
     SUM_ROWS,
     FixedPointSums,
     fix_weights,
-    list_rows,
 )
 from steadyboost.trees.histograms.small_node import few_rows
 

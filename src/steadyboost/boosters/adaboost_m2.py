@@ -47,6 +47,7 @@ class AdaBoostM2Classifier(BoostingClassifier):
         """The pseudoloss is (1 - worth) / 2: y_i is worth the sum of D(i, .), l costs D(i, l)."""
         edges = PairDistribution(rows).edges()
         k = self.n_classes_
+        # The mass as a contiguous array, as kernels take weights.
         return Question(rows.y, edges[:, k].copy(), k, np.ones((1, k)), edges=edges)
 
     def step(self, question: Question, error: float) -> float | None:

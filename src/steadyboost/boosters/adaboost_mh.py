@@ -12,8 +12,8 @@ from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_o
 from steadyboost.learners.base import Learner, Question
 from steadyboost.learners.tree import Tree
 from steadyboost.parameters import StrOptions
-from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import split_evenly
 
 
 @kernel
@@ -118,8 +118,8 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
         k, n_chunks = self.n_classes_, len(rows.chunks)
         out, has = np.empty((k, len(rows))), indicator(rows.y, k)
         tops, sums = np.empty((n_chunks, k)), np.empty((n_chunks, k))
-        stretches = parts(k, min(k, rows.workers.n_threads))
-        pieces = [(chunk, at) for chunk in rows.chunks for at in stretches]
+        blocks = split_evenly(k, min(k, rows.workers.n_threads))
+        pieces = [(chunk, at) for chunk in rows.chunks for at in blocks]
 
         def raise_labels(piece: tuple[RowChunk, slice]) -> None:
             chunk, at = piece
@@ -163,6 +163,7 @@ class AdaBoostMHClassifier(LabelwiseClassifier):
         edges = np.column_stack([worths, np.abs(worths).sum(axis=1)])
         k = self.n_classes_
         nothing = np.zeros(len(rows), dtype=np.int32)
+        # The mass as a contiguous array, as kernels take weights.
         return Question(nothing, edges[:, k].copy(), k, np.ones((1, k)), edges=edges, absent=-1.0)
 
     def step_on(

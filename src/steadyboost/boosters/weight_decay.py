@@ -138,6 +138,6 @@ class WeightDecayClassifier(BinaryBoostingClassifier):
             return before
         for after in np.linspace(0, LARGEST_STEP, N_STRETCHES + 1)[1:].tolist():
             if slope(after) >= 0:
-                return float(brentq(slope, before, after, xtol=1e-15))
+                return float(brentq(slope, before, after, xtol=1e-15))  # to rounding
             before = after
         return LARGEST_STEP

@@ -23,7 +23,7 @@ from steadyboost.distributed.worker import DONE, FAILED, WorkerActor
 
 
 class WorkersLost(Exception):
-    """Some workers do not answer any more."""
+    """Some workers no longer answer."""
 
     def __init__(self, ranks: list[int]):
         super().__init__(f"workers {ranks} are lost")
@@ -281,6 +281,7 @@ class ClusterBackend:
                 if not self._is_alive(rank):
                     return None
             except Exception:
+                # An error of the worker, or of its loss, of which the scheduler may not know yet.
                 end = time.monotonic() + LOSS_SECONDS
                 while self._is_alive(rank):
                     if time.monotonic() > end:

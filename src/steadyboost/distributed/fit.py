@@ -125,10 +125,12 @@ class DistributedFit:
         self, function: Callable[..., Any], part: DelayedPartition, *arguments: Any
     ) -> Delayed:
         """A task on one partition."""
+        # Not pure: Dask would hash the arguments to find out whether it knows the result.
         return dask.delayed(function, pure=False)(self.sent_booster, part.number, *arguments)
 
     def refresh_booster(self) -> None:
-        """Have tasks use the booster as it is now."""
+        """Send the booster as it is now with the tasks that follow."""
+        # Not traversed: Dask would look for collections in all attributes of the booster.
         self.sent_booster = dask.delayed(without_run(self.booster), traverse=False)
 
     # Before the first round
@@ -269,7 +271,7 @@ class GatheredFit(DistributedFit):
             rows = gathered_rows(booster, self.backend, train, self.n_passed, workers)
             held_out = None
             if validation:
-                n_passed = [0] * len(validation)  # nobody asks for the numbers of these rows
+                n_passed = [0] * len(validation)  # the indices of validation rows are not needed
                 held_out = gathered_rows(booster, self.backend, validation, n_passed, workers)
             self.backend.close()
             booster._train(rows, held_out, booster._learner(), (X, y), self.resumes)

@@ -1,7 +1,7 @@
 """Rows of collections for boosters that have to see all of them: their bins, in one place.
 
-Workers encode and bin their partitions. What travels is a byte for each number, once, to a file on
-the disk of the process that called ``fit``; see :mod:`steadyboost.preprocessing.scratch`.
+Workers encode and bin their partitions. One byte per number is sent, once, to a file on the disk of
+the process that called ``fit``; see :mod:`steadyboost.preprocessing.scratch`.
 """
 
 from collections.abc import Sequence

@@ -17,9 +17,9 @@ from steadyboost.ensemble.validation import (
     check_labels,
     check_table,
     check_weight_sizes,
+    drop_zero_weights,
     n_rows,
     take_rows,
-    without_weightless,
 )
 from steadyboost.preprocessing.binner import Binner
 from steadyboost.preprocessing.encoder import (
@@ -68,7 +68,7 @@ def sample_of(booster: "BoostingClassifier", number: int, y: Any, weights: Any) 
     one_more = np.append(weights, 1.0)
     known = as_weights(one_more, n + 1)
     check_weight_sizes(known[:-1], f"in partition {number}")
-    return without_weightless(Sample(rows, labels, known[:-1]))
+    return drop_zero_weights(Sample(rows, labels, known[:-1]))
 
 
 def count_labels(booster: "BoostingClassifier", number: int, y: Any, weights: Any) -> LabelCounts:
@@ -132,7 +132,7 @@ class RowSelection:
             kept = kept._replace(
                 weights=by_class if kept.weights is None else kept.weights * by_class
             )
-            kept = without_weightless(kept)
+            kept = drop_zero_weights(kept)
         rows = kept.X
         if len(rows):
             X = check_table(booster, X, reset=False)

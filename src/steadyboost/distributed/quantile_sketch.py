@@ -1,10 +1,10 @@
 """Quantiles of a column of numbers, from partitions that are read separately.
 
-A sketch lists values with the weight between each of them and the one before. As long as there
-are at most ``CAPACITY`` of them, they are all the values, with their own weights, and nothing is
-lost. More are compressed, which costs at most ``1 / CAPACITY`` of the weight: the weight up to any
-number is what the sketch says, or more by less than that share. Merging adds nothing to this, but
-for compressing again. This is a weighted version of the summary of Greenwald and Khanna (2001).
+A sketch lists values with the weight between each of them and the one before. As long as there are
+at most ``MAX_SKETCH_VALUES`` of them, they are all the values, with their own weights, and the
+sketch is exact. More are compressed: the rank of a number is then too low by at most
+``1 / MAX_SKETCH_VALUES`` of the weight. Merging adds no error but that
+of compressing again. This is a weighted version of the summary of Greenwald and Khanna (2001).
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ import numpy as np
 
 from steadyboost.trees.data.binning import cuts_between, midpoints
 
-CAPACITY = 8192  # about 32 values for each of 255 bins
+MAX_SKETCH_VALUES = 8192  # about 32 values for each of 255 bins
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,18 @@ class QuantileSketch:
         return cls(distinct, masses, sum(part.error for part in parts)).compressed()
 
     def compressed(self) -> "QuantileSketch":
-        """At most ``CAPACITY`` values: those at which the weight passes a multiple of its share."""
-        if len(self.values) <= CAPACITY:
+        """At most ``MAX_SKETCH_VALUES`` values, at about equal distances in rank."""
+        if len(self.values) <= MAX_SKETCH_VALUES:
             return self
         below = np.cumsum(self.masses)
-        shares = np.floor(below / below[-1] * (CAPACITY - 1))
+        shares = np.floor(below / below[-1] * (MAX_SKETCH_VALUES - 1))
         passes = np.diff(shares, prepend=0.0) > 0
         passes[-1] = True
         kept = np.flatnonzero(passes)
         masses = np.diff(below[kept], prepend=0.0)
-        return QuantileSketch(self.values[kept], masses, self.error + below[-1] / (CAPACITY - 1))
+        return QuantileSketch(
+            self.values[kept], masses, self.error + below[-1] / (MAX_SKETCH_VALUES - 1)
+        )
 
     def cuts(self, max_bins: int) -> np.ndarray:
         """As :func:`~steadyboost.trees.data.binning.find_cuts`, up to the error."""

@@ -1,4 +1,4 @@
-"""A training run as seen from the process that started it: the workers do the work."""
+"""A distributed training run as the process that started it sees it."""
 
 import copy
 import hashlib
@@ -54,7 +54,7 @@ class RemoteRows:
     scores = property(lambda self: self.fetch(running_scores), doc="Current scores.")
 
     def fingerprint(self) -> str:
-        """What tells these rows, and their partitions, from others."""
+        """A hash of these rows and their partitions."""
         found = self.coordinator.run_on_all(worker.digests, self.name)
         partitions = sorted(pair for own in found for pair in own)
         return hashlib.blake2b(str(partitions).encode(), digest_size=16).hexdigest()
@@ -62,7 +62,7 @@ class RemoteRows:
 
 @dataclass
 class RemoteBoosting(Boosting):
-    """What callbacks see; a round is one of all workers."""
+    """The run that callbacks see; each of its rounds is a round of all workers."""
 
     coordinator: Any = None
 

@@ -13,7 +13,7 @@ from steadyboost.ensemble.loop import Boosting
 from steadyboost.ensemble.rounds import Seeds
 from steadyboost.ensemble.training_state import TrainingState, digest
 from steadyboost.ensemble.validation import take_rows
-from steadyboost.learners.base import Data, Pieces
+from steadyboost.learners.base import Data, LocalPartitions
 
 if TYPE_CHECKING:
     from steadyboost.ensemble.estimator import BoostingClassifier
@@ -35,8 +35,8 @@ class WorkerRun(Boosting):
 class WorkerActor:
     """Rows of some partitions; calls run as a task, which waits at each allreduce.
 
-    Messages are bytes, so that arrays are writable on the other side, too (kernels would otherwise
-    be compiled twice), and can be counted.
+    Messages are bytes: arrays that Dask sends are read-only, for which kernels would be compiled a
+    second time. Bytes can also be counted.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class JoinedPartitions:
         binned = [own.binned for own in partitions]
         bounds = np.cumsum([0, *(len(own.y) for own in partitions)]).tolist()
         numbers = [own.number for own in partitions]
-        data = Data(None, type(binned[0]).joined(binned), None, Pieces(numbers, bounds))
+        data = Data(None, type(binned[0]).joined(binned), None, LocalPartitions(numbers, bounds))
         arrays = [(own.y, own.weights, own.costs) for own in partitions]
         return cls(data, *map(_concatenated, zip(*arrays, strict=True)))
 
@@ -107,7 +107,7 @@ class JoinedPartitions:
     def without_rows(self) -> "JoinedPartitions":
         """The same columns, and no rows."""
         empty = self.take(np.arange(0))
-        empty.data.pieces = Pieces([], [0])
+        empty.data.partitions = LocalPartitions([], [0])
         return empty
 
     def rows(self, booster: "BoostingClassifier", workers: DistributedWorkers) -> TrainingState:
@@ -179,6 +179,6 @@ def fetch(
 def digests(worker: WorkerActor, name: str) -> list[tuple[int, str]]:
     """Fingerprints of the partitions."""
     joined = worker.train if name == "rows" else worker.validation
-    assert joined.data.pieces is not None
-    spans = joined.data.pieces.spans
+    assert joined.data.partitions is not None
+    spans = joined.data.partitions.spans
     return [(k, joined.take(np.arange(a, b)).fingerprint()) for k, a, b in spans]

@@ -127,12 +127,12 @@ class EarlyStopping(Callback):
 
 
 class TimeLimit(Callback):
-    """Stop after so many seconds, at the end of a round.
+    """Stop at the end of the round in which a time limit has passed.
 
     Parameters
     ----------
     seconds : float
-        Time that training may take.
+        The limit.
     """
 
     def __init__(self, seconds: float):
@@ -150,7 +150,7 @@ class TimeLimit(Callback):
 class Progress(Callback):
     """A progress bar with rounds, errors and the time left.
 
-    In a notebook it is one line that is updated; elsewhere off a terminal it is plain lines.
+    In a terminal it is a bar, in a notebook one line that is updated, elsewhere plain lines.
 
     Parameters
     ----------

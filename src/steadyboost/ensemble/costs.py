@@ -1,8 +1,9 @@
 """Costs of misclassification: checks, stakes for training, and decisions by expected cost.
 
-The *stake* of a row is how much more its dearest answer costs than its cheapest. Training on costs
-is training with rows weighted (or drawn) by their stakes and with costs over stakes, which are from
-0 to 1: the expected cost is the same up to a factor. With 0-1 costs every stake is 1.
+The *stake* of a row is the cost of its most expensive answer minus that of its cheapest. Training
+on costs is training with rows weighted (or drawn) by their stakes and with costs divided by the
+stakes, which are from 0 to 1: the expected cost is the same up to a factor. With 0-1 costs every
+stake is 1.
 """
 
 from typing import Any, ClassVar
@@ -37,12 +38,12 @@ def check_row_costs(costs: Any, shape: tuple[int, int]) -> np.ndarray:
 
 
 def stakes_of(costs: np.ndarray) -> np.ndarray:
-    """How much is at stake where an answer is given: the dearest one less the cheapest, by row."""
+    """Stakes by row: the cost of the most expensive answer minus that of the cheapest."""
     return costs.max(axis=-1) - costs.min(axis=-1)
 
 
 def over_stakes(costs: np.ndarray) -> np.ndarray:
-    """Costs from 0, the cheapest answer's, to 1, the dearest one's; 0 where all cost the same."""
+    """Costs scaled by row from 0, the cheapest answer, to 1, the most expensive one."""
     stakes = stakes_of(costs)[..., None]
     return (costs - costs.min(axis=-1, keepdims=True)) / np.where(stakes > 0, stakes, 1)
 
@@ -55,7 +56,7 @@ def weighted_by_stakes(weights: np.ndarray | None, stakes: np.ndarray | None) ->
 
 
 def weighted_classes(proba: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    """Class probabilities, along the last axis, where rows of each class weigh a factor more."""
+    """Class probabilities, along the last axis, if rows are weighted by a factor of their class."""
     if (factors == factors[0]).all():
         return proba
     weighted = proba * factors
@@ -63,7 +64,7 @@ def weighted_classes(proba: np.ndarray, factors: np.ndarray) -> np.ndarray:
 
 
 def unweighted_classes(proba: np.ndarray, factors: np.ndarray) -> np.ndarray:
-    """Class probabilities of rows as they are, from those of rows weighted by class."""
+    """Class probabilities without the class weights that the model was trained with."""
     return weighted_classes(proba, 1 / factors)
 
 
@@ -99,7 +100,7 @@ def expected_costs(proba: Any, cost_matrix: Any) -> np.ndarray:
     proba : array-like of shape (n, k)
         Class probabilities.
     cost_matrix : array-like of shape (k, k)
-        ``cost_matrix[t, p]`` is the cost of answering class p where the truth is class t.
+        ``cost_matrix[t, p]`` is the cost of predicting class p where the true class is t.
 
     Returns
     -------
@@ -121,14 +122,14 @@ def expected_costs(proba: Any, cost_matrix: Any) -> np.ndarray:
 
 
 def min_expected_cost(proba: Any, cost_matrix: Any) -> np.ndarray:
-    """The cheapest answer to each row, by its class probabilities.
+    """The class of least expected cost for each row.
 
     Parameters
     ----------
     proba : array-like of shape (n, k)
         Class probabilities.
     cost_matrix : array-like of shape (k, k)
-        ``cost_matrix[t, p]`` is the cost of answering class p where the truth is class t. The
+        ``cost_matrix[t, p]`` is the cost of predicting class p where the true class is t. The
         diagonal need not be 0.
 
     Returns
@@ -182,8 +183,8 @@ def mean_cost(y_true: Any, y_pred: Any, cost_matrix: Any, labels: Any = None) ->
 class CostSensitive:
     """A booster whose ``fit`` may be passed a cost matrix for all rows.
 
-    Rows then weigh as much as is at stake in their class. Probabilities are those of the classes
-    as they are, without these weights, and the answer is the class of the least expected cost.
+    Training rows are weighted by the stake of their class. Probabilities are corrected for these
+    weights, and the class of least expected cost is predicted.
     """
 
     n_classes_: int
@@ -217,7 +218,7 @@ class CostSensitive:
             )
 
     def row_stakes(self, y: np.ndarray, costs: np.ndarray | None = None) -> np.ndarray | None:
-        """Stakes of rows of these classes, or with costs of their own; None where all are equal."""
+        """Stakes of rows of these classes; None where all are equal."""
         if self.cost_matrix_ is None or not self.weighs_stakes:
             return None
         stakes = stakes_of(self.cost_matrix_)
@@ -225,23 +226,23 @@ class CostSensitive:
 
     @property
     def decision_costs(self) -> np.ndarray | None:
-        """The costs by which answers follow from probabilities; None for the most probable one."""
+        """The costs that predictions minimise; None if they are the most probable classes."""
         return None if self.scores_know_costs else self.cost_matrix_
 
     def class_probabilities(self, scores: np.ndarray) -> np.ndarray:
-        """Probabilities of the classes as they are, also where training rows had stakes."""
+        """Class probabilities, corrected for the stakes that training rows were weighted by."""
         proba, costs = self.probabilities(scores), self.decision_costs
         if costs is None or not self.weighs_stakes:
             return proba
         return unweighted_classes(proba, stakes_of(costs))
 
     def answers(self, proba: np.ndarray) -> np.ndarray:
-        """Indices of the classes to answer: the most probable ones, or those of least cost."""
+        """Indices of the predicted classes: the most probable, or those of least expected cost."""
         costs = self.decision_costs
         return proba.argmax(axis=1) if costs is None else min_expected_cost(proba, costs)
 
     def losses(self, scores: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """What the answers lose: 1 where they are wrong, or their costs over the stakes."""
+        """Loss of each prediction: 1 if it is wrong, or its cost divided by the stake."""
         if self.cost_matrix_ is None:
             return self.wrong(scores, y)
         return over_stakes(self.cost_matrix_)[y, self.answers(self.class_probabilities(scores))]

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from inspect import Parameter, Signature, cleandoc, signature
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -23,7 +23,6 @@ from steadyboost.ensemble.loop import Boosting
 from steadyboost.ensemble.prediction import (
     FittedBooster,
     distributed_package,
-    is_dask,
     streaming_package,
 )
 from steadyboost.ensemble.rounds import Seeds
@@ -35,11 +34,12 @@ from steadyboost.ensemble.validation import (
     check_table,
     check_weights,
     class_indices,
+    drop_zero_weights,
+    is_dask,
     is_stream,
     seed_from,
     set_aside,
     with_class_weight,
-    without_weightless,
 )
 from steadyboost.ensemble.verified import as_codes
 from steadyboost.ensemble.workers import Workers
@@ -56,9 +56,9 @@ estimator : object, default=None
     any scikit-learn classifier. One that does not take ``sample_weight`` is trained on
     samples drawn by the weights. By default ``Tree(max_depth=3)``.
 n_estimators : int, default=100
-    Rounds at the most.
+    Maximum number of rounds.
 learning_rate : float, default=1.0
-    Factor on each step.
+    Shrinkage: a factor on the step of each round.
 resample : bool, default=False
     Train each round on a bootstrap drawn by the weights, instead of on weighted rows.
 class_weight : dict, "balanced" or None, default=None
@@ -67,7 +67,7 @@ categorical_features : "from_dtype", array-like or None, default="from_dtype"
     Columns to split by subsets of their values: names, indices or a mask. "from_dtype" takes
     the categorical and text columns of a data frame.
 max_bins : int, default=255
-    Bins per numeric column, besides one for missing values.
+    Maximum number of bins of a numeric column, besides one for missing values.
 early_stopping : bool, default=False
     Stop when the error on held-out rows has stopped falling, and keep the best round.
 validation_fraction : float, default=0.1
@@ -81,7 +81,7 @@ callbacks : list of Callback or None, default=None
 warm_start : bool, default=False
     Go on from the rounds of the last ``fit``.
 n_jobs : int or None, default=None
-    Threads; -1 for all processors. Results do not depend on it.
+    Number of threads; -1 for all processors. Results do not depend on it.
 verbose : int, default=0
     1 shows a progress bar.
 random_state : int, RandomState or None, default=None
@@ -92,7 +92,7 @@ Attributes
 classes_ : ndarray of shape (n_classes,)
     The labels.
 n_iter_ : int
-    Rounds that the model holds.
+    Number of rounds in the model.
 estimators_ : list
     The weak hypotheses.
 estimator_weights_, estimator_errors_ : ndarray of shape (n_iter_,)
@@ -105,6 +105,15 @@ n_features_in_ : int
     Features seen in ``fit``.
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Their names, where ``X`` had names that are all strings."""
+
+
+class LabelInfo(NamedTuple):
+    """What may be known of the labels besides ``y``, all of it optional."""
+
+    costs: Any = None  # of each label in each row
+    distribution: Any = None  # soft labels: probabilities of the classes of each row
+    verified: np.ndarray | None = None  # mask of the rows whose label is known to be right
+    given: np.ndarray | None = None  # labels before those of verified rows were corrected
 
 
 STRATEGY = """\
@@ -122,9 +131,9 @@ bits_ : ndarray of shape (k, problems)
 
 
 def with_shared_parameters(doc: str, without: Sequence[str] = ()) -> str:
-    """Fill in the shared parameters, but for those that the booster describes or does without.
+    """Fill in the shared parameters that the booster has and does not describe itself.
 
-    The text loses the indentation of the source, as it does by itself from Python 3.13 on.
+    The text is dedented, which Python itself does from 3.13 on.
     """
     doc = cleandoc(doc).replace("{strategy}", STRATEGY).replace("{bits}", BITS)
     entries = re.split(r"\n(?=\w)", SHARED_PARAMETERS)
@@ -136,7 +145,7 @@ def with_shared_parameters(doc: str, without: Sequence[str] = ()) -> str:
 
 
 def _full_signature(cls: Any) -> Signature:
-    """The parameters of ``__init__`` with, in place of ``**shared``, those that it passes on."""
+    """The signature of ``__init__`` with ``**shared`` replaced by the inherited parameters."""
     own = signature(cls.__init__)
     named = [p for p in own.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
     if len(named) < len(own.parameters):
@@ -150,7 +159,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
     """Base of all boosters: an estimator with the hooks of a booster.
 
     The hooks are those of :class:`~steadyboost.ensemble.hooks.Hooks`. The loop, trees,
-    validation, stopping, progress and persistence are here and below, once.
+    validation, stopping, progress and persistence are the same for all boosters.
     """
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -248,9 +257,9 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         X_val, y_val, sample_weight_val : like X, y and sample_weight, default=None
             Validation rows, for early stopping and callbacks, instead of a part of X.
         cost_matrix : array-like of shape (k, k), default=None
-            ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in
-            the order of ``classes_``. Rows then weigh as much as is at stake in their class, and
-            ``predict`` answers with the class of the least expected cost.
+            ``cost_matrix[t, p]`` is the cost of predicting class p where the true class is t, in
+            the order of ``classes_``. Rows are then weighted by the stake of their class, its
+            largest cost minus its smallest, and ``predict`` minimises the expected cost.
         label_distribution : array-like of shape (n_samples, n_classes), default=None
             Soft labels: probabilities of the classes of each row, which sum to 1. The columns are
             the sorted classes in ``y``; without ``y``, the names of the columns of a data frame,
@@ -273,34 +282,31 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         held_out: Any,
         *,
         cost_matrix: Any = None,
-        costs: Any = None,
-        distribution: Any = None,
-        verified: np.ndarray | None = None,
-        given: np.ndarray | None = None,
+        **label_info: Any,
     ) -> Any:
-        """Fit to rows whose labels may be soft or have costs, with validation rows, if any."""
+        """Fit, with validation rows if there are any; ``label_info`` as in :class:`LabelInfo`."""
         self._validate_params()
+        info = LabelInfo(**label_info)
         going_on = self.warm_start and hasattr(self, "stages_")
         if not going_on:
             self.__dict__.pop("stages_", None)  # a fit that fails must not mix two models
         self.set_cost_matrix(cost_matrix)
-        if distribution is not None and (is_dask(X) or is_stream(X, y)):
+        if info.distribution is not None and (is_dask(X) or is_stream(X, y)):
             raise ValueError(
                 "label_distribution is for rows in memory; of distributed or streamed rows pass a "
                 "copy for each of their labels, weighted by sample_weight."
             )
         if is_dask(X):
-            return distributed_package().fit(self, X, y, sample_weight, held_out, costs)
+            return distributed_package().fit(self, X, y, sample_weight, held_out, info.costs)
         if is_stream(X, y):
-            return streaming_package().fit(self, X, y, sample_weight, held_out, costs)
+            return streaming_package().fit(self, X, y, sample_weight, held_out, info.costs)
         X = check_table(self, X, reset=not going_on)
-        sample, soft_classes = self._sample(X, y, sample_weight, costs, distribution)
+        sample, soft_classes = self._sample(X, y, sample_weight, info)
         learner = self._learner()
         if not going_on:
             self._seed = seed_from(self.random_state)
-        sample = sample._replace(verified=verified, given=given)
         with Workers.of_jobs(self.n_jobs) as workers:
-            train, watched = self._split(without_weightless(sample), held_out)
+            train, watched = self._split(drop_zero_weights(sample), held_out)
             if soft_classes is not None:
                 train = with_copies(train, soft_classes)
                 if watched is not None and watched.distribution is not None:
@@ -328,19 +334,21 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         self._boost(learner, rows, validation, callbacks, going_on)
 
     def _sample(
-        self, X: Any, y: Any, sample_weight: Any, costs: Any, distribution: Any
+        self, X: Any, y: Any, sample_weight: Any, info: LabelInfo
     ) -> tuple[Sample, np.ndarray | None]:
         """Checked rows; with soft labels also the classes."""
-        weights = check_weights(sample_weight, X)
-        if distribution is None:
+        weights, checked = check_weights(sample_weight, X), (info.verified, info.given)
+        if info.distribution is None:
             labels = check_labels(y, X, self.takes_label_sets)
-            return Sample(X, labels, weights, self.check_costs(costs, labels)), None
-        if costs is not None:
+            costs = self.check_costs(info.costs, labels)
+            return Sample(X, labels, weights, costs, None, *checked), None
+        if info.costs is not None:
             raise ValueError(
                 "costs and label_distribution both say what each label is worth; pass one of them."
             )
-        soft, classes = soft_labels(distribution, y, X)
-        return Sample(X, most_probable(soft, classes), weights, None, soft), classes
+        soft, classes = soft_labels(info.distribution, y, X)
+        labels = most_probable(soft, classes)
+        return Sample(X, labels, weights, None, soft, *checked), classes
 
     def _split(self, sample: Sample, held_out: Any) -> tuple[Sample, Sample | None]:
         """Training and validation rows, without rows of weight zero."""
@@ -350,7 +358,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
                 raise ValueError("X_val and y_val belong together: pass both or neither.")
             X = check_table(self, X, reset=False)
             labels = check_labels(y, X, self.takes_label_sets)
-            return sample, without_weightless(Sample(X, labels, check_weights(weights, X)))
+            return sample, drop_zero_weights(Sample(X, labels, check_weights(weights, X)))
         if not self.early_stopping:
             return sample, None
         return set_aside(sample, self.validation_fraction, self._seed)
@@ -359,7 +367,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         self, sample: Sample, learner: Learner, workers: Workers, going_on: bool
     ) -> TrainingState:
         weights = with_class_weight(sample.weights, self.class_weight, sample.y)
-        sample = without_weightless(sample._replace(weights=weights))
+        sample = drop_zero_weights(sample._replace(weights=weights))
         X, y, weights, costs, _, verified, given, numbers = sample
         if not going_on:
             self._learn_tables(X, y)

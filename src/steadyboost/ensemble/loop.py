@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from steadyboost.ensemble.hooks import Hooks
 
 
+NOT_MADE: Any = object()  # in place of the state of a booster
+
+
 class RoundResult(NamedTuple):
     """What a round found; the loop alone adds it to the ensemble.
 
-    Without an edge, the stage is the one to keep if the ensemble would be empty otherwise. Without
-    votes, it is added to the training scores when they are first needed.
+    If it has no edge, its stage is kept only if the ensemble would be empty otherwise. A stage
+    without votes is added to the training scores when these are first needed.
     """
 
     stage: Stage
@@ -127,7 +130,7 @@ class Boosting:
     history: History = field(default_factory=History)
     keep: int | None = None  # number of stages to keep, set by a callback such as EarlyStopping
     questions: list[Question] = field(default_factory=list)  # of the last round, with weights
-    booster_state: Any = None  # made by the booster, a function of rows and stages
+    booster_state: Any = NOT_MADE  # of a booster that keeps more than scores
     over: bool = False  # whether no further round is possible
 
     def __post_init__(self) -> None:
@@ -138,12 +141,24 @@ class Boosting:
         others = [state for state in (self.validation, *self.subproblems) if state is not self.rows]
         for state in filter(None, others):
             state.start(Weighting(booster))
+        # Indices of those in which there is more to learn.
+        self.open_subproblems = list(range(len(self.subproblems)))
+
+    def state(self) -> Any:
+        """What the booster keeps between rounds, made on first use from the rows and the stages."""
+        # Not a cached_property: before Python 3.12 these have one lock for all instances, and
+        # several workers of a process that make their states wait for each other in an allreduce.
+        if self.booster_state is NOT_MADE:
+            several = self.rows.n_classes > 1
+            make = self.booster.make_state
+            self.booster_state = make(self.rows, self.learner, self.stages) if several else None
+        return self.booster_state
 
     @property
     def weights(self) -> np.ndarray:
         """Weights of the rows in the last round, averaged over the subproblems.
 
-        Where no question was asked, they are those of the user, 1 on average.
+        Before the first round, they are the user's weights, scaled to a mean of 1.
         """
         if not self.questions:
             own = self.rows.sample_weight
@@ -163,7 +178,7 @@ class Boosting:
         except KeyboardInterrupt:
             if not (self.stages and keeps_rounds()):
                 raise
-            self.booster_state = None  # it may be halfway through a round
+            self.booster_state = NOT_MADE  # this one may be halfway through a round
             warnings.warn(
                 f"Interrupted: the model holds the {len(self.stages)} rounds that were finished.",
                 UserWarning,
@@ -173,7 +188,8 @@ class Boosting:
             for callback in callbacks:
                 callback.on_end(self)
         self.drop_stages()
-        self.booster.finish(self.rows, self.stages, self.booster_state)
+        state = None if self.booster_state is NOT_MADE else self.booster_state
+        self.booster.finish(self.rows, self.stages, state)
 
     def begin(self, callbacks: Sequence["Callback"]) -> list["Callback"]:
         """Call ``on_begin`` and replay existing stages; the callbacks in the order of a round.
@@ -200,31 +216,22 @@ class Boosting:
             kept = self.booster.best_round(self.stages)
         if kept is not None and kept < len(self.stages):
             del self.stages[kept:]
-            self.booster_state = None
-
-    def state(self) -> Any:
-        """The state of the booster between rounds, made on first use, after the replay."""
-        if self.booster_state is None and self.rows.n_classes > 1:
-            self.booster_state = self.booster.make_state(self.rows, self.learner, self.stages)
-        return self.booster_state
+            self.booster_state = NOT_MADE
 
     def is_done(self) -> bool:
         """Whether nothing is left to learn."""
-        if not self.open_subproblems():
+        if not self.open_subproblems:
             return True
         several = self.rows.n_classes > 1 and bool(self.stages)
         return several and self.booster.is_done(self.rows, self.stages, self.state())
 
-    def open_subproblems(self) -> list[int]:
-        """Indices of the subproblems that had an edge in the last round and were not perfect."""
-        n_subproblems = len(self.subproblems)
-        if not self.stages:
-            return list(range(n_subproblems))
+    def close_subproblems(self) -> None:
+        """Keep open those that had an edge in the last stage and were not perfect."""
         ends = self.booster.stops_when_perfect or self.rows.n_classes == 1
         parts = enumerate(self.stages[-1].parts)
         left = [p for p, part in parts if part and not (ends and part.error <= PERFECT)]
         # A booster may answer several questions in one subproblem, such as one for each label.
-        return left if n_subproblems > 1 else [0] * bool(left)
+        self.open_subproblems = left if len(self.subproblems) > 1 else [0] * bool(left)
 
     def replay(self) -> None:
         """Recompute the scores from existing stages (warm start, resume)."""
@@ -235,6 +242,8 @@ class Boosting:
                 self.remember(stage)
             for state in filter(None, (self.rows, self.validation)):
                 state.weighting.replay(state, stage, stage.answer.votes(state.data))
+        if self.stages:
+            self.close_subproblems()
 
     def remember(self, stage: Stage) -> None:
         """Let the booster update its per-row memory, subproblem by subproblem."""
@@ -249,8 +258,8 @@ class Boosting:
     def one_round(self) -> bool:
         """One round of each open subproblem; whether it must be the last."""
         self.rows.workers.check()
-        round_, open_ = self.seeds.round(len(self.stages)), self.open_subproblems()
-        state = self.state()  # before the threads start, which share it
+        round_, open_ = self.seeds.round(len(self.stages)), self.open_subproblems
+        state = self.state()  # made before the threads start, which share it
 
         def boost(p: int) -> RoundResult:
             booster, rows, own = self.booster, self.subproblems[p], self.round_of(round_, p)
@@ -289,6 +298,7 @@ class Boosting:
         if self.validation is not None:
             self.validation.add(stage, stage.answer.votes(self.validation.data))
         self.stages.append(stage)
+        self.close_subproblems()
         error, step = stage.error, stage.step
         if isinstance(error, np.ndarray) or isinstance(step, np.ndarray):  # of several subproblems
             parts = [(part.error, part.step) for part in stage.parts if part]

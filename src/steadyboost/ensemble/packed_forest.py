@@ -27,7 +27,7 @@ LeafPart = tuple[GrownTree, int]  # a tree, and the first column that its leaves
 
 
 class PackedStages(Protocol):
-    """Stages in a form that can be added to scores at once."""
+    """Stages in a form that adds all of them to the scores in one call."""
 
     @property
     def features(self) -> np.ndarray | None:
@@ -95,7 +95,7 @@ class PackedLeafValues:
         others: list[LeafPart] = []
         for _, group in groupby(sorted(parts, key=_columns), key=_columns):
             own = list(group)
-            if _gains(own):
+            if _compact_pays(own):
                 self._sums.append(CompactForest(*zip(*own, strict=True)))
             else:
                 others += own
@@ -122,8 +122,8 @@ def _columns(part: LeafPart) -> tuple[int, int]:
     return first, tree.value.shape[1]
 
 
-def _gains(parts: Sequence[LeafPart]) -> bool:
-    """Whether the trees that add to the same columns are quicker in few bytes: deep ones are.
+def _compact_pays(parts: Sequence[LeafPart]) -> bool:
+    """Whether the compact form of these trees is faster: it is for deep ones.
 
     All of them or none, so that the columns are summed in the order of the stages.
     """

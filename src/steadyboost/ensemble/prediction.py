@@ -1,4 +1,4 @@
-"""What a fitted booster can do: predict, stage by stage or at once, and describe its stages."""
+"""Predictions and fitted attributes of a booster, computed from its stages."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ from steadyboost.ensemble.costs import CostSensitive, check_cost_matrix, min_exp
 from steadyboost.ensemble.history import History
 from steadyboost.ensemble.hooks import Hooks
 from steadyboost.ensemble.packed_forest import PackedStages, pack_stages
-from steadyboost.ensemble.validation import check_table, is_stream
+from steadyboost.ensemble.validation import check_table, is_dask, is_stream
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Answers, Data
 from steadyboost.learners.foreign import ForeignAnswer
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from steadyboost.preprocessing.encoder import Encoder
 
 PREDICT_ROWS = 8192  # rows whose bins and scores stay in the cache over all stages
-
-
-def is_dask(X: Any) -> bool:
-    """Whether X is a Dask collection; Dask itself is not needed to find out."""
-    return hasattr(X, "__dask_graph__")
 
 
 def distributed_package() -> Any:
@@ -99,6 +94,7 @@ class FittedBooster(Hooks, CostSensitive):
     ) -> np.ndarray:
         """Transform the scores of new rows, in chunks that stay in the cache."""
         X = by_rows(self._encoded(X))
+        # In column order, as scores are: blocks of rows are then copied column by column.
         out = np.empty((X.shape[0], n_columns()), order="F")
         # Threads share the chunks, so that each chunk is scored on one thread.
         alone, stages = Workers(1), pack_stages(self, self.stages_)
@@ -150,7 +146,7 @@ class FittedBooster(Hooks, CostSensitive):
     @lazily
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """Logarithms of the class probabilities, (n, k)."""
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore"):  # ln(0) is -inf
             return np.log(self.predict_proba(X))
 
     @lazily
@@ -162,9 +158,9 @@ class FittedBooster(Hooks, CostSensitive):
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Rows.
         cost_matrix : array-like of shape (k, k), default=None
-            ``cost_matrix[t, p]``: what it costs to answer class p where the truth is class t, in
-            the order of ``classes_``. The answer is then the class of the least expected cost. By
-            default the matrix that was passed to ``fit``, if any.
+            ``cost_matrix[t, p]`` is the cost of predicting class p where the true class is t, in
+            the order of ``classes_``; the class of least expected cost is predicted. By default
+            the matrix that was passed to ``fit``, if any.
 
         Returns
         -------
@@ -226,14 +222,14 @@ class FittedBooster(Hooks, CostSensitive):
 
     @property
     def n_iter_(self) -> int:
-        """Rounds that the model holds."""
+        """Number of rounds in the model."""
         return len(self.stages_)
 
     @property
     def estimators_(self) -> list[Any]:
         """The weak hypotheses: grown trees, or fitted scikit-learn estimators.
 
-        Where several problems are boosted side by side, or there is one question per label, an
+        Where several problems are boosted in parallel, or there is one question per label, an
         entry is the list of their hypotheses, None where there is none.
         """
         return [_hypothesis(stage.answer) for stage in self.stages_]

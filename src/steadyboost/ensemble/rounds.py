@@ -1,8 +1,8 @@
 """Rounds and their random draws.
 
 A draw is a function of (seed, round, purpose): the same whenever it is asked for, in training, in a
-replay after a warm start or a checkpoint, and when out-of-bag rows are looked for. No generator is
-kept: what has been drawn before cannot change what is drawn next.
+replay after a warm start or a checkpoint, and when out-of-bag rows are looked for. No generator
+is kept, so that earlier draws do not change later ones.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import numpy as np
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 
 LARGEST = np.iinfo(np.int32).max
-AT_ONCE = 64  # seeds; the same as one by one
+SEEDS_AT_ONCE = 64  # seeds; the same as one by one
 
 
 class Draw(IntEnum):
@@ -68,7 +68,7 @@ class Seeds:
         drawn = self._drawn
         if len(drawn) <= t:
             # Drawn again from the start, twice as many: the sequence has no other entry point.
-            n = max(2 * len(drawn), AT_ONCE * (t // AT_ONCE + 1))
+            n = max(2 * len(drawn), SEEDS_AT_ONCE * (t // SEEDS_AT_ONCE + 1))
             drawn = np.random.RandomState(self._seed).randint(LARGEST, size=n).tolist()
             self._drawn = drawn
         return drawn[t]

@@ -12,7 +12,7 @@ from steadyboost.trees.jit import kernel
 
 ROUNDING = 1e-12  # an edge below this is none
 PERFECT = 1e-12  # an error below this is rounding
-STRETCH = 512  # rows that are looked at before they are added up; a multiple of four
+ERROR_ROWS = 512  # rows that are looked at before they are added up; a multiple of four
 
 
 @kernel
@@ -80,10 +80,10 @@ def weighted_error(weights, votes, targets):
     Weights are selected first and summed afterwards: a branch on each row would be mispredicted
     often. Four partial sums, as an addition would have to wait for the one before.
     """
-    wrong = np.empty(STRETCH)
+    wrong = np.empty(ERROR_ROWS)
     first, second, third, fourth = 0.0, 0.0, 0.0, 0.0
-    for start in range(0, len(votes), STRETCH):
-        at = slice(start, start + STRETCH)
+    for start in range(0, len(votes), ERROR_ROWS):
+        at = slice(start, start + ERROR_ROWS)
         own, said, asked = weights[at], votes[at], targets[at]
         for i in range(len(said)):
             wrong[i] = own[i] if said[i] != asked[i] else 0.0
@@ -120,7 +120,7 @@ def log_odds(p: float) -> float:
 
 
 def log_one_plus_exp(x: np.ndarray) -> np.ndarray:
-    """ln(1 + e**x), for x of any size, to an absolute 1e-16 (log1p would take thrice as long)."""
+    """ln(1 + e**x), for x of any size, to an absolute 1e-16 (log1p takes three times as long)."""
     small = np.exp(-np.abs(x))  # at most 1: no overflow
     small += 1
     np.log(small, out=small)
@@ -149,7 +149,7 @@ def one_against_all(scores: np.ndarray) -> np.ndarray:
     """
     best = scores.argmax(axis=1)
     top = np.minimum(2 * scores[np.arange(len(scores)), best, None], 0)  # low scores stay in range
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # exp(...) = inf becomes the probability 1 / inf = 0
         proba = np.exp(top - 2 * scores)
     proba += np.exp(top)
     np.divide(1, proba, out=proba)

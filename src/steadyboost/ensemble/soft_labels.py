@@ -1,4 +1,4 @@
-"""Distributions of labels, row by row: each row is a weighted copy for each label it may have."""
+"""Soft labels: a row with a distribution of labels becomes a weighted copy for each label."""
 
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ class SoftLabels(NamedTuple):
 
 
 def soft_labels(distribution: Any, y: Any, X: Any) -> SoftLabels:
-    """Checked distributions, which are those of a user, or made by us."""
+    """Check distributions that were passed to ``fit``; the classes of their columns."""
     if isinstance(distribution, SoftLabels):
         return distribution
     names = _column_names(distribution)

@@ -20,7 +20,7 @@ class Stage:
 
     Where several subproblems are boosted in parallel, there is an answer for each of them, and the
     step, the error and the values of ``extra`` are arrays with an entry per subproblem. Several
-    answers with one step are one hypothesis, which says yes or no to each label.
+    answers with one step form one hypothesis, which answers yes or no for each label.
     """
 
     answer: Answer

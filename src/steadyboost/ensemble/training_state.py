@@ -6,7 +6,7 @@ holds some of the chunks, and a sum is taken over the chunks of all machines, in
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -18,13 +18,13 @@ from steadyboost.ensemble.scores import PERFECT
 from steadyboost.ensemble.validation import held_out
 from steadyboost.ensemble.weighting import ExpScoreCache, Weighting
 from steadyboost.ensemble.workers import Workers
-from steadyboost.learners.base import Data, Pieces, first_of, sums_before
-from steadyboost.trees.histograms.row_statistics import add_up
+from steadyboost.learners.base import Data, LocalPartitions, first_of, sums_before
+from steadyboost.trees.parallel import sum_in_order
 
 if TYPE_CHECKING:
     from steadyboost.ensemble.stages import Stage
 
-CHUNK_ROWS = 65_536  # a bound that the number of threads has no part in: sums are by chunk
+CHUNK_ROWS = 65_536  # does not depend on the number of threads, as sums are by chunk
 
 Order = tuple[int, int]  # index of a partition, and of a chunk within it
 
@@ -46,16 +46,17 @@ class RowChunk:
         return len(self.y)
 
 
-def chunk_bounds(data: Data | None, n: int) -> Iterator[tuple[Order, slice]]:
+def chunk_bounds(data: Data | None, n: int) -> list[tuple[Order, slice]]:
     """Bounds of the chunks of ``n`` rows, partition by partition."""
-    pieces = None if data is None else data.pieces
-    for number, start, stop in (pieces or Pieces.one(n)).spans:
+    partitions, chunks = None if data is None else data.partitions, []
+    for number, start, stop in (partitions or LocalPartitions.one(n)).spans:
         n_rows = stop - start
         # An even number of chunks, which two or four threads share without one waiting.
         n_chunks = min(n_rows, 1) if n_rows <= CHUNK_ROWS else 2 * -(-n_rows // (2 * CHUNK_ROWS))
         bounds = np.linspace(start, stop, n_chunks + 1).astype(int)
         for k, (a, b) in enumerate(pairwise(bounds.tolist())):
-            yield (number, k), slice(a, b)
+            chunks.append(((number, k), slice(a, b)))
+    return chunks
 
 
 def scale_of(sums: Sequence[tuple[float, float]] | np.ndarray) -> tuple[float, float]:
@@ -94,18 +95,18 @@ class TrainingState:
         """
         y = y.astype(np.int32, copy=False)  # as trees want it
         self.data, self.y, self.n_classes, self.workers = data, y, n_classes, workers
-        spans = list(chunk_bounds(data, len(y)))
+        spans = chunk_bounds(data, len(y))
         if weights is not None and self._are_ones(weights, spans):
-            weights = None  # as if there were none: a booster may draw in another way by weights
+            weights = None  # without weights, a booster may draw rows by another method
         self.n_outputs = n_classes if n_outputs is None else n_outputs
         self.sample_weight, self.costs = weights, costs
-        self.numbers: Any = slice(None)  # indices of these rows in the X that was passed to fit
+        self.numbers: Any = slice(None)  # indices of these rows in the X that was passed to ``fit``
         self.n_passed = len(y)  # rows of that X
         self.verified: np.ndarray | None = None  # rows whose label is known to be right
-        self.given: np.ndarray | None = None  # labels before these were put right, if known
+        self.given: np.ndarray | None = None  # labels before they were corrected, if known
         self.weighting = Weighting()
         self.weights = np.empty(len(y))
-        with np.errstate(divide="ignore"):  # a row of which nothing is at stake weighs nothing
+        with np.errstate(divide="ignore"):  # rows whose stake is 0 have weight 0
             base = None if weights is None else np.log(weights)
         self.chunks = [
             RowChunk(
@@ -143,6 +144,8 @@ class TrainingState:
 
     def each(self, function: Callable[[RowChunk], Any]) -> list[Any]:
         """Apply a function to each chunk on the thread pool; results in order."""
+        if len(self.chunks) == 1:  # nothing to share among threads
+            return [function(self.chunks[0])]
         return self.workers.run(function, self.chunks)
 
     def allreduce(self, results: Sequence[Any], reduce: Callable[[list[Any]], Any]) -> Any:
@@ -151,11 +154,12 @@ class TrainingState:
 
     def total(self, function: Callable[[RowChunk], Any]) -> Any:
         """Sum of a function over all chunks."""
-        return self.allreduce(self.each(function), add_up)
+        return self.allreduce(self.each(function), sum_in_order)
 
     def sum(self, values: np.ndarray) -> float:
         """Sum of a number per row."""
-        return float(self.allreduce([values[chunk.rows].sum() for chunk in self.chunks], add_up))
+        sums = [values[chunk.rows].sum() for chunk in self.chunks]
+        return float(self.allreduce(sums, sum_in_order))
 
     def take(self, rows: np.ndarray, workers: Workers) -> "TrainingState":
         """A subset of the rows with scores of zero, binned with the same thresholds."""
@@ -259,5 +263,5 @@ def digest(arrays: Iterable[np.ndarray | None]) -> str:
     for array in arrays:
         if array is not None:
             known.update(f"{array.dtype}{array.shape}".encode())
-            known.update(np.ascontiguousarray(array).data)
+            known.update(np.ascontiguousarray(array).data)  # hashlib takes contiguous memory
     return known.hexdigest()

@@ -1,4 +1,4 @@
-"""Successive halving: choosing a parameter on held-out rows for far less than a fit per value.
+"""Successive halving: choosing a parameter on held-out rows, cheaper than a full fit per value.
 
 All values share the binned rows and the random draws. At an eighth, a quarter and a half of the
 rounds, the worse half of the values is dropped.

@@ -33,6 +33,11 @@ from steadyboost.preprocessing.sparse import check_structure
 LARGEST_WEIGHT, SMALLEST_WEIGHT = 2.0**150, 2.0**-150
 
 
+def is_dask(X: Any) -> bool:
+    """Whether X is a Dask collection; Dask itself is not needed to find out."""
+    return hasattr(X, "__dask_graph__")
+
+
 def is_stream(X: Any, y: Any = None) -> bool:
     """Whether X is read in batches: a path, an Arrow stream, or a table with its own labels."""
     if isinstance(X, (str, os.PathLike)) or isinstance(y, str):
@@ -48,9 +53,9 @@ class Sample(NamedTuple):
 
     Labels are (n,), or (n, labels) with 1 where a row has the label. ``distribution`` (n, k) are
     the probabilities of the labels of each row, where labels are soft; ``verified`` (n,) marks
-    rows whose label is known to be right, and ``given`` (n,) are the labels before these were put
-    right, if known. ``numbers`` are the rows' places in what the user passed, None if these are all
-    of it.
+    rows whose label is known to be right, and ``given`` (n,) are the labels before they were
+    corrected, if known. ``numbers`` are the indices of the rows in what the user passed, None for
+    all of them.
     """
 
     X: Any
@@ -69,7 +74,7 @@ class Sample(NamedTuple):
 
 
 def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """A data frame as it is, all else as a numeric array, or sparse; names and width checked."""
+    """Check ``X``: data frames are returned as they are, all else as numeric or sparse arrays."""
     check_columns(X)
     if is_stream(X):
         raise ValueError(
@@ -104,7 +109,7 @@ def check_table(estimator: Any, X: Any, *, reset: bool) -> Any:
 
 @contextmanager
 def floats_of(name: str) -> Iterator[None]:
-    """Turn the error of an integer that is too large for a float into one that names it."""
+    """Raise a ``ValueError`` that names the argument if an integer is too large for a float."""
     try:
         yield
     except OverflowError as error:
@@ -127,7 +132,7 @@ def check_columns(X: Any) -> None:
 
 
 def text_labels(y: Any) -> Any:
-    """Texts as an array that does not give each of them the memory of the longest; else y."""
+    """Texts as an array in which one long text does not take memory in every entry; else y."""
     values = y
     if not isinstance(y, (list, tuple, np.ndarray)):
         series = nw.from_native(y, series_only=True, pass_through=True)
@@ -140,7 +145,7 @@ def text_labels(y: Any) -> Any:
 
 
 def label_array(y: Any) -> np.ndarray:
-    """Labels as an array, in memory that does not follow from the longest text."""
+    """Labels as an array; see :func:`text_labels`."""
     return np.asarray(text_labels(y))
 
 
@@ -201,7 +206,7 @@ def n_rows(X: Any) -> int:
 
 
 def as_weights(sample_weight: Any, n: int) -> np.ndarray:
-    """Finite, non-negative weights of so many rows; a number stands for equal ones."""
+    """Finite, non-negative weights of ``n`` rows; a number stands for equal weights."""
     if isinstance(sample_weight, Real):
         sample_weight = np.full(n, sample_weight)
     refuse_complex(sample_weight, "sample_weight")
@@ -244,8 +249,8 @@ def check_weight_sizes(weights: np.ndarray, where: str) -> None:
 def in_range(weights: np.ndarray, largest: float) -> np.ndarray:
     """Weights of which the sum is a number, given the largest of all rows.
 
-    If that is out of all proportion, all weights are scaled by the same power of two, which rounds
-    none of them. Positive weights that are too small beside it to matter are raised to a lower
+    If it is extremely large or small, all weights are scaled by the same power of two, which is
+    exact. Positive weights that are too small beside it to matter are raised to a lower
     bound: products with them must not become zero.
     """
     is_positive = weights > 0  # before the smallest ones become zero
@@ -259,7 +264,7 @@ def in_range(weights: np.ndarray, largest: float) -> np.ndarray:
 def with_class_weight(
     weights: np.ndarray | None, class_weight: Any, y: np.ndarray
 ) -> np.ndarray | None:
-    """Row weights times those of the rows' classes."""
+    """Row weights multiplied by the class weights."""
     if class_weight is None:
         return weights
     if y.ndim == 2:
@@ -318,7 +323,7 @@ def take_rows(rows: np.ndarray, *arrays: Any) -> list[Any]:
     return [None if array is None else taken(array) for array in arrays]
 
 
-def without_weightless(sample: Sample) -> Sample:
+def drop_zero_weights(sample: Sample) -> Sample:
     """The rows of positive weight."""
     if sample.weights is None or sample.weights.all():
         return sample
@@ -326,7 +331,7 @@ def without_weightless(sample: Sample) -> Sample:
 
 
 def split_off(y: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows for training and for validation, stratified where the classes have rows enough.
+    """Rows for training and for validation, stratified where each class has enough rows.
 
     Each class keeps a row in training. Sets of labels are not stratified.
     """

@@ -19,7 +19,7 @@ class CheckedLabels(NamedTuple):
 
 
 class Checked(NamedTuple):
-    """The same by number of the class, as models of wrong labels see it."""
+    """The same with class indices in place of labels."""
 
     verified: np.ndarray  # (n,): mask
     given: np.ndarray  # (n,): -1 where it is not known what a verified row was given as
@@ -41,7 +41,7 @@ class Checked(NamedTuple):
 
 
 def corrected(verified: Any, y: np.ndarray) -> CheckedLabels:
-    """Labels with those of checked rows put right; ``verified`` as users pass it.
+    """Labels, corrected for the checked rows; ``verified`` as users pass it.
 
     A mask or positions mark rows whose label in ``y`` is right already. A mapping from positions
     to right labels says that ``y`` has the labels as they were given.

@@ -1,7 +1,7 @@
 """Weightings: how the weights of the rows are computed from the stages. Each booster names one.
 
-A weighting owns the stages that the scores do not contain yet. It is chosen once for a training
-run; the state that it works on is passed to its methods.
+A weighting owns the stages that have not been added to the scores yet. It is chosen once for a
+training run; the training state is passed to its methods.
 """
 
 from math import exp, log
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from steadyboost.ensemble.stages import Stage
     from steadyboost.ensemble.training_state import RowChunk, TrainingState
 
-LOWEST = -600.0  # logarithm of numbers well above the least, which is exp(-708)
-MIDDLE = 16.0  # weights may shrink by this factor before their fixed-point unit is reset
-RANGE = 300.0  # largest total change of an exponent between two recomputations
-LIFE = 256  # largest number of multiplications between two recomputations
-CHUNK = 256  # rows whose sums fit into the L1 cache
+MIN_LOG_WEIGHT = -600.0  # well above -708, the logarithm of the smallest normal float
+INITIAL_SCALE = 16.0  # weights may shrink by this factor before their fixed-point unit is reset
+MAX_DRIFT = 300.0  # largest total change of an exponent between two recomputations
+MAX_PRODUCTS = 256  # largest number of multiplications between two recomputations
+SUMMED_ROWS = 256  # rows whose sums fit into the L1 cache
 
 
 class Weighting:
@@ -102,15 +102,14 @@ class MultiplicativeWeighting(Weighting):
     """Weights that a round multiplies by one of two factors, in place, without the scores.
 
     For boosters whose ``log_weights`` are minus each row's score of its own label, and whose
-    answers add to the score of their own class only. The scores are brought up to date when
-    somebody asks for them.
+    answers add to the score of their own class only. The scores are updated when they are needed.
     """
 
     assumes = ("log_weights", "question", "add")
 
     def __init__(self, booster: "Hooks | None" = None):
         super().__init__(booster)
-        self.fixed_point_scale = MIDDLE
+        self.fixed_point_scale = INITIAL_SCALE
         self.pending_update: PendingUpdate | None = None
         self.lowest = -np.inf  # lower bound of the logarithms of the weights
 
@@ -129,7 +128,7 @@ class MultiplicativeWeighting(Weighting):
             self.flush(state)
             assert self.booster is not None
             self.lowest = state.weigh(self.booster.weigh_chunk)
-            self.fixed_point_scale = MIDDLE
+            self.fixed_point_scale = INITIAL_SCALE
         self.last_votes = None  # frees the memory: callbacks that needed scores have run
 
     def update_in_place(self, state: "TrainingState") -> bool:
@@ -140,7 +139,7 @@ class MultiplicativeWeighting(Weighting):
         weights are recomputed from the scores.
         """
         pending, self.pending_update = self.pending_update, None
-        if pending is None or self.lowest <= LOWEST:
+        if pending is None or self.lowest <= MIN_LOG_WEIGHT:
             return False
         assert self.fixed_point_scale is not None
         fall = exp(-pending.step)
@@ -156,14 +155,14 @@ class MultiplicativeWeighting(Weighting):
             multiply_weights(*factors, votes, chunk.y, weights)
 
         state.each(multiply)
-        if self.lowest <= LOWEST:  # the bound is pessimistic: look at the weights themselves
+        if self.lowest <= MIN_LOG_WEIGHT:  # the bound is pessimistic, so compute it anew
             self.lowest = state.normalise()
-        return bool(self.lowest > LOWEST)
+        return bool(self.lowest > MIN_LOG_WEIGHT)
 
 
 def _nearby(scale: float) -> float:
-    """A fixed-point scale, or the usual one if it has drifted too far."""
-    return scale if 1 <= scale <= MIDDLE**2 else MIDDLE
+    """The fixed-point scale, or the initial one if it has drifted too far."""
+    return scale if 1 <= scale <= INITIAL_SCALE**2 else INITIAL_SCALE
 
 
 @kernel
@@ -176,11 +175,11 @@ def _hide_own(values, y, hidden):
 def _multiply_and_sum(factors, votes, values, y, colors, total, other):
     """Multiply each row by the factors of its vote; sum it, and the labels of the other colour.
 
-    One sum per colour, chunk by chunk, keeps the loop free of choices.
+    There is one sum per colour, so that the inner loop has no branch.
     """
-    sums = np.empty((2, CHUNK))
-    for start in range(0, len(y), CHUNK):
-        m = min(CHUNK, len(y) - start)
+    sums = np.empty((2, SUMMED_ROWS))
+    for start in range(0, len(y), SUMMED_ROWS):
+        m = min(SUMMED_ROWS, len(y) - start)
         own_votes = votes[start : start + m]
         for j in range(m):
             sums[0, j] = 0.0
@@ -221,8 +220,8 @@ class ExpScoreCache:
     """``values[i, l] = exp(S(l) - shift[i])``, and 0 for the row's own label, scored ``own[i]``.
 
     A round multiplies each exponential by one of two factors, which is much faster than computing
-    it again. The product is deferred until the values are summed, which makes a pass over them
-    anyway. Before overflow or rounding errors can accumulate, the exponentials are recomputed from
+    it again. The multiplication is deferred until the values are summed, as both need a pass over
+    them. Before overflow or rounding errors can accumulate, the exponentials are recomputed from
     the scores; a replayed run recomputes them in the same rounds.
     """
 
@@ -249,10 +248,10 @@ class ExpScoreCache:
         self.drift += abs(step) * float(np.abs(code).max())
         multiplies = votes.ndim == 1 and (code.ndim == 1 or len(code) == 2)
         # Votes that are vectors or have more than two answers change each value by its own factor.
-        if not multiplies or self.drift > RANGE or self.age > LIFE:
+        if not multiplies or self.drift > MAX_DRIFT or self.age > MAX_PRODUCTS:
             self.refresh()
             return
-        if code.ndim == 1:  # one label per row: nothing to put off
+        if code.ndim == 1:  # one label per row: cheap enough to do now
             _multiply_named(np.exp(step * code), votes, self.values)
             _add_own_votes(step * code, votes, self.y, self.own)
             return

@@ -21,7 +21,7 @@ def draw(numbers: list[int]) -> int | None:
 
 
 class Workers:
-    """A thread pool of so many threads; with one thread, calls are made in place."""
+    """A thread pool; with one thread, functions are called in the calling thread."""
 
     is_distributed = False  # whether the rows are on several machines
 
@@ -63,10 +63,10 @@ class Workers:
         return Workers(1, self)
 
     def check(self) -> None:
-        """Raise ``CancelledError`` if nobody waits for the item that these workers are for.
+        """Raise ``CancelledError`` if the item that these workers are for is not needed any more.
 
-        Items that take long, such as fits, call it from time to time, so that an interruption
-        (Ctrl-C) does not wait for them.
+        Long computations, such as fits, call it from time to time, so that they end soon after an
+        error or an interruption (Ctrl-C) in the calling thread.
         """
         if self._outer is not None and self._outer._has_failed:
             raise CancelledError
@@ -78,9 +78,9 @@ class Workers:
     def run(self, function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
         """Map a function over items; results in their order. The calling thread takes part."""
         if self._pool is None or len(items) < 2:
-            return [function(item) for item in items]
+            return list(map(function, items))
         results: list[Any] = [None] * len(items)
-        numbers = list(range(len(items)))[::-1]  # a thread that comes late finds less to do
+        numbers = list(range(len(items)))[::-1]  # indices of the items that no thread has begun
 
         def share() -> None:
             try:

@@ -13,24 +13,28 @@ from steadyboost.trees.data.binned import BinnedRows
 Made = TypeVar("Made")
 
 
-class Pieces(NamedTuple):
-    """Partitions of distributed rows on this machine; ``numbers`` are their global indices."""
+class LocalPartitions(NamedTuple):
+    """The partitions of distributed rows that are on this machine.
+
+    ``numbers`` are their indices among all partitions; partition k holds the rows from
+    ``bounds[k]`` to ``bounds[k + 1]``.
+    """
 
     numbers: Sequence[int]
     bounds: Sequence[int]
 
     @classmethod
-    def one(cls, n: int) -> "Pieces":
+    def one(cls, n: int) -> "LocalPartitions":
         """All rows, on one machine."""
         return cls([0], [0, n])
 
     @property
     def spans(self) -> list[tuple[int, int, int]]:
-        """Number, first row and end of each piece."""
+        """Index, first row and end of each partition."""
         return [(k, a, b) for k, (a, b) in zip(self.numbers, pairwise(self.bounds), strict=True)]
 
-    def take(self, rows: np.ndarray) -> "Pieces":
-        return Pieces(self.numbers, np.searchsorted(rows, self.bounds).tolist())
+    def take(self, rows: np.ndarray) -> "LocalPartitions":
+        return LocalPartitions(self.numbers, np.searchsorted(rows, self.bounds).tolist())
 
 
 @dataclass
@@ -44,7 +48,7 @@ class Data:
     X: Any
     binned: BinnedRows | None = None
     n_values: np.ndarray | None = None
-    pieces: Pieces | None = None
+    partitions: LocalPartitions | None = None
     _made: dict[Callable, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -64,7 +68,7 @@ class Data:
     def take(self, rows: np.ndarray) -> "Data":
         binned = None if self.binned is None else self.binned.take(rows)
         X = None if self.X is None else self.X[rows]
-        return Data(X, binned, self.n_values, self.pieces and self.pieces.take(rows))
+        return Data(X, binned, self.n_values, self.partitions and self.partitions.take(rows))
 
     def once(self, make: Callable[["Data"], Made]) -> Made:
         """``make(self)``, computed on first use and kept for all rounds on these rows."""
@@ -75,17 +79,17 @@ class Data:
 
 @dataclass
 class Question:
-    """Each row's target in 0 .. n_answers - 1, and how much the row matters.
+    """What a weak learner is asked: each row's target in 0 .. n_answers - 1, and its weight.
 
     ``code[a]`` is what answer a adds to each class's score; a 1-D code counts for the answered
-    class alone. ``total`` is the sum of the weights, if it is known. ``fixed_point_scale`` is given
-    where the targets are those of the last round, and most weights changed by its factor: it is the
-    weight that 2**60 stands for in sums of integers. ``info`` goes to the history of the round,
-    ``extra`` to its stage, for whatever adds the answer to the scores.
+    class alone. ``total`` is the sum of the weights, if it is known. ``fixed_point_scale`` is the
+    weight that 2**60 stands for in sums of integers; it is given where the targets are those of the
+    last round and most weights were multiplied by the factor by which it has changed.
+    ``info`` goes to the history of the round, ``extra`` to its stage, for ``add``.
 
-    Where ``edges`` is given, ``edges[i, l]`` is what naming label l is worth in row i, and the last
-    column is the row's mass. ``form`` says what may be named, and what a learner that can maximise
-    the worth answers:
+    Where ``edges`` is given, ``edges[i, l]`` is what is gained by naming label l in row i, and the
+    last column is the row's mass. ``form`` says what may be named, and what a learner answers
+    that can maximise the sum of the edges:
 
     ``"set"``     any set of labels; the learner writes its sets to ``code``, one per answer, with 1
                   for labels in the set and ``absent`` for the others
@@ -93,7 +97,7 @@ class Question:
     ``"vector"``  a vector of length one over the labels, in place of zeros and ones; the learner
                   writes its vectors, times the ``code`` that was given, to ``code``
 
-    Others name the targets: one of them, or by their probabilities.
+    Other learners name a target, or give the probabilities of the targets.
     """
 
     targets: np.ndarray
@@ -109,7 +113,7 @@ class Question:
     extra: dict[str, Any] = field(default_factory=dict)
 
     def labels(self, votes: np.ndarray) -> np.ndarray:
-        """The label that each vote is most for, where it is not for a set."""
+        """The label with the largest share of each vote; votes for sets are left as they are."""
         if self.edges is None or self.form == "label":
             return votes
         if votes.ndim == 2:
@@ -155,7 +159,7 @@ class Answer(Protocol):
     """A fitted weak hypothesis."""
 
     def votes(self, data: Data) -> np.ndarray:
-        """The answer of each row, an integer; or (n, k), how far each label is in the answer."""
+        """The answer of each row, an integer; or (n, k): the share of each label in the answer."""
         ...
 
     def importances(self, n_features: int) -> np.ndarray:
@@ -164,7 +168,7 @@ class Answer(Protocol):
 
 
 class Learner(Protocol):
-    """Answers questions."""
+    """A weak learner: fits a weak hypothesis to a question."""
 
     uses_bins: bool
 
@@ -190,7 +194,7 @@ class Answers:
     answers: tuple[Answer | None, ...]
 
     def votes(self, data: Data) -> np.ndarray:
-        """(n, questions): a column per question, of zeros where there is no answer."""
+        """Votes of shape (n, questions), zeros where there is no answer."""
         return stacked([None if a is None else a.votes(data) for a in self.answers], len(data))
 
     def importances(self, n_features: int) -> np.ndarray:
@@ -199,15 +203,15 @@ class Answers:
 
 
 def single(answer: Answer) -> list[Answer]:
-    """The answers that one is made of, or the one itself."""
+    """The parts of a joint answer; otherwise the answer itself."""
     if isinstance(answer, Answers):
         return [one for one in answer.answers if one is not None]
     return [answer]
 
 
 def stacked(columns: list[np.ndarray | None], n: int) -> np.ndarray:
-    """Votes as columns."""
-    out = np.zeros((n, len(columns)), dtype=np.int32, order="F")
+    """Votes as columns of a matrix, zeros where there are none."""
+    out = np.zeros((n, len(columns)), dtype=np.int32, order="F")  # written column by column
     for p, votes in enumerate(columns):
         if votes is not None:
             out[:, p] = votes

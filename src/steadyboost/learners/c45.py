@@ -51,6 +51,7 @@ class C45Answer:
 
     def votes(self, data: Data) -> np.ndarray:
         if self.by_share:
+            # In column order, as the scores that they are added to.
             return np.asfortranarray(self._apply(C45Tree.distribution, data))
         return self._apply(C45Tree.predict, data).astype(np.int32)
 
@@ -68,7 +69,7 @@ class C45Answer:
         for node in np.flatnonzero(tree.attribute >= 0):
             first = tree.first_child[node]
             below = entropy[first : first + tree.n_branches[node]].sum()
-            # A test that pruning has moved up may no longer gain.
+            # A test that subtree raising has moved up may have no gain here.
             out[tree.attribute[node]] += max(entropy[node] - below, 0.0)
         return out / out.sum() if out.sum() > 0 else out
 

@@ -7,25 +7,25 @@ from typing import Any, ClassVar, TypeGuard
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from steadyboost.learners.base import Data, Learner, Pieces, Question, Threads, sums_before
+from steadyboost.learners.base import Data, Learner, LocalPartitions, Question, Threads, sums_before
 from steadyboost.parameters import Interval, StrOptions
 from steadyboost.trees.data.binned import Binned
 from steadyboost.trees.growth.batched import grow_weighted_trees
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import GrownTree, Parallelism, grow_tree, sharding_pays
+from steadyboost.trees.growth.tree import GrownTree, grow_tree, sharding_pays
 from steadyboost.trees.histograms.root_cache import RootHistogramCache
-from steadyboost.trees.histograms.row_statistics import (
-    FixedPointSums,
-    Run,
+from steadyboost.trees.histograms.row_statistics import FixedPointSums, round_to_40_bits
+from steadyboost.trees.parallel import (
+    MapFunction,
+    Parallelism,
     ScratchArrays,
-    add_up,
-    one_by_one,
-    parts,
-    rounded,
+    serial_map,
+    split_evenly,
+    sum_in_order,
 )
 from steadyboost.trees.prediction.apply import take
 
-TAKEN_ROWS = 65_536  # whose votes a thread looks up at a time: tasks must not be too short
+VOTE_ROWS = 65_536  # whose votes a thread looks up at a time: tasks must not be too short
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,9 @@ class TreeAnswer:
         assert data.binned is not None
         return self.votes_of_leaves(data.binned.leaves(self.tree))
 
-    def votes_of_leaves(self, leaves: np.ndarray, run: Run = one_by_one) -> np.ndarray:
+    def votes_of_leaves(self, leaves: np.ndarray, run: MapFunction = serial_map) -> np.ndarray:
         out = np.empty(len(leaves), dtype=np.int32)
-        blocks = parts(len(leaves), max(1, len(leaves) // TAKEN_ROWS))
+        blocks = split_evenly(len(leaves), max(1, len(leaves) // VOTE_ROWS))
         run(lambda at: take(self.label, leaves[at], out[at]), blocks)
         return out
 
@@ -60,13 +60,13 @@ class LeafAnswer(TreeAnswer):
 
 
 def directions(sums: np.ndarray) -> np.ndarray:
-    """Rows scaled to length one; those of zeros stay."""
+    """Rows scaled to unit length; rows of zeros are left as they are."""
     lengths = np.linalg.norm(sums, axis=1, keepdims=True)
     return sums / np.where(lengths > 0, lengths, 1)
 
 
 def answer_by(tree: GrownTree, question: Question) -> TreeAnswer:
-    """A tree as the answer to a question; sets and vectors, where asked for, go to its code."""
+    """Make a tree the answer to a question; sets and vectors of labels are written to its code."""
     if question.edges is None:
         return TreeAnswer(tree, tree.label.astype(np.int32))
     worth = tree.value[:, :-1]
@@ -82,20 +82,22 @@ def answer_by(tree: GrownTree, question: Question) -> TreeAnswer:
 def sum_all(
     data: Data, masses: np.ndarray, rows: np.ndarray | None, threads: Threads
 ) -> float | None:
-    """The total over the rows (None: all) of all machines; None if there is only one."""
-    if data.pieces is None:
+    """The sum of ``masses`` over the rows of all machines; None on a single machine."""
+    if data.partitions is None:
         return None
     used = masses if rows is None else masses[rows]
-    pieces = data.pieces if rows is None else data.pieces.take(rows)
-    sums = [float(used[start:stop].sum()) for _, start, stop in pieces.spans]
-    return float(rounded(threads.allreduce(sums, add_up, pieces.numbers)))
+    partitions = data.partitions if rows is None else data.partitions.take(rows)
+    sums = [float(used[start:stop].sum()) for _, start, stop in partitions.spans]
+    return float(round_to_40_bits(threads.allreduce(sums, sum_in_order, partitions.numbers)))
 
 
 def sample(
     share: float, rows: np.ndarray, data: Data, rng: np.random.Generator, threads: Threads
 ) -> np.ndarray:
-    """A share of the rows of all machines, drawn without replacement; those of this machine."""
-    spans = (Pieces.one(len(rows)) if data.pieces is None else data.pieces.take(rows)).spans
+    """Draw a share of the rows of all machines without replacement; those on this machine."""
+    spans = (
+        LocalPartitions.one(len(rows)) if data.partitions is None else data.partitions.take(rows)
+    ).spans
     sizes, numbers = [stop - start for _, start, stop in spans], [k for k, _, _ in spans]
     starts, n_all = sums_before(threads, sizes, numbers)
     n_drawn = max(1, round(share * n_all))
@@ -107,10 +109,10 @@ def sample(
     return np.concatenate(kept)
 
 
-FEW_ROWS = 0.5  # share of rows with positive weight, up to which the others are left out
+MAX_POSITIVE_SHARE = 0.5  # share of rows with positive weight, up to which the others are left out
 SAMPLE_ROWS = 512  # rows from which that share is estimated
-MANY_WORDS = 25_000  # of four bins each, from which on the root's histogram is kept
-CELLS_PER_WORD = 1.0  # of that histogram, at the most: it must not be larger than the data
+ROOT_CACHE_WORDS = 25_000  # of four bins each, from which on the root's histogram is kept
+ROOT_CACHE_CELLS_PER_WORD = 1.0  # at the most: it must not be larger than the data
 CRITERION = {"set": "edge", "label": "max_edge", "vector": "norm"}  # of each form of a question
 
 
@@ -120,15 +122,15 @@ def make_scratch(data: Data) -> ScratchArrays:
 
 
 def make_root(data: Data) -> RootHistogramCache:
-    """The cache of the root's histogram, kept with the rows as well."""
+    """The cache of the root's histogram, kept with the rows from round to round."""
     assert data.binned is not None
     return RootHistogramCache(data.binned)
 
 
 def parallelism(data: Data, threads: Threads) -> Parallelism:
-    """The threads to grow a tree on (one, if data are small), and the allreduce of machines."""
+    """The threads to grow a tree on, one if data are small, and the allreduce of the machines."""
     assert data.binned is not None
-    if data.pieces is not None:
+    if data.partitions is not None:
         return Parallelism(threads.n_threads, threads.run, threads.allreduce)
     if threads.n_threads == 1 or not sharding_pays(data.binned, *data.binned.shape):
         return Parallelism()
@@ -138,11 +140,10 @@ def parallelism(data: Data, threads: Threads) -> Parallelism:
 def positive_weight_rows(weights: np.ndarray) -> np.ndarray | None:
     """The rows of positive weight if these seem to be few; None for all rows.
 
-    Rows of weight zero do not change a tree, they only take time: whether they are many is
-    estimated from a sample.
+    Rows of weight zero do not change a tree but take time. A sample tells whether they are many.
     """
     some = weights[:: -(-len(weights) // SAMPLE_ROWS) or 1]
-    if np.count_nonzero(some) > FEW_ROWS * len(some):
+    if np.count_nonzero(some) > MAX_POSITIVE_SHARE * len(some):
         return None
     return np.flatnonzero(weights)
 
@@ -153,19 +154,19 @@ class Tree(BaseEstimator):
     Parameters
     ----------
     max_depth : int or None, default=3
-        Longest path from the root to a leaf; None for no limit.
+        Maximum depth; None for no limit.
     max_leaf_nodes : int or None, default=None
-        Grow best first, up to so many leaves.
+        Maximum number of leaves; the tree is then grown best first.
     min_samples_leaf : int, default=1
-        Rows (of non-zero weight) that each leaf must have.
+        Minimum number of rows (of non-zero weight) in a leaf.
     min_weight_leaf : float, default=0.0
-        Share of the total weight that each leaf must have.
+        Minimum share of the total weight in a leaf.
     criterion : {"gini", "entropy", "error"}, default="gini"
-        What a split must reduce most.
+        The impurity that splits reduce.
     max_features : int, float, {"sqrt", "log2"} or None, default=None
-        Features drawn for each tree: a number, a share, or all.
+        Number or share of the features drawn at random for each tree; None for all.
     max_samples : float or None, default=None
-        Share of the rows drawn, without replacement, for each tree.
+        Share of the rows drawn at random, without replacement, for each tree.
 
     Examples
     --------
@@ -284,11 +285,11 @@ class Tree(BaseEstimator):
         self, data: Data, n_labels: int, rows: np.ndarray | None, features: np.ndarray | None
     ) -> bool:
         """Whether the histogram of all rows is worth keeping for the next round."""
-        every = rows is None and features is None and data.pieces is None
+        every = rows is None and features is None and data.partitions is None
         if not every or self.min_samples_leaf > 1 or not isinstance(data.binned, Binned):
             return False
         n_words, n_cells = data.binned.packed.size, int(data.binned.offsets[-1]) * n_labels
-        return n_words >= MANY_WORDS and n_cells <= CELLS_PER_WORD * n_words
+        return n_words >= ROOT_CACHE_WORDS and n_cells <= ROOT_CACHE_CELLS_PER_WORD * n_words
 
     @property
     def draws(self) -> bool:

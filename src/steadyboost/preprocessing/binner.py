@@ -17,7 +17,7 @@ from steadyboost.trees.data.binning import (
     padded,
 )
 from steadyboost.trees.growth.tree import SHARDING_PAYS
-from steadyboost.trees.histograms.row_statistics import Run, one_by_one, parts
+from steadyboost.trees.parallel import MapFunction, serial_map, split_evenly
 
 SAMPLE_ROWS = 200_000  # rows for the quantiles of a column, as in scikit-learn and LightGBM
 BIN_ROWS = 65_536  # that a thread bins at a time
@@ -38,9 +38,9 @@ class Binner:
         categorical: np.ndarray,
         weights: np.ndarray | None = None,
         max_bins: int = MAX_BINS,
-        run: Run = one_by_one,
+        run: MapFunction = serial_map,
     ) -> "Binner":
-        """Learn cuts; of many rows, from a sample that is the same for any ``random_state``."""
+        """Learn cuts; from a sample of large tables, the same for any ``random_state``."""
         run, sample = _if_large(X, run), sample_of(X.shape[0])
         if issparse(X):
             table = compress(X)
@@ -57,7 +57,7 @@ class Binner:
     def bin(
         self,
         X: Any,
-        run: Run = one_by_one,
+        run: MapFunction = serial_map,
         features: np.ndarray | None = None,
     ) -> BinnedRows:
         """Rows of encoded numbers as bins; only those of ``features``, if given, are computed."""
@@ -76,10 +76,10 @@ class Binner:
             assign_bins(part, features, cuts, n_bins - 1, bytes_[:, rows], missing)
             return missing
 
-        missing = np.bitwise_or.reduce(run(bin_part, parts(n, -(-n // BIN_ROWS))))
+        missing = np.bitwise_or.reduce(run(bin_part, split_evenly(n, -(-n // BIN_ROWS))))
         return Binned(packed, n_bins, self.has_missing | missing, self.categorical)
 
-    def _bin_sparse(self, X: Any, run: Run, features: np.ndarray | None) -> SparseBinned:
+    def _bin_sparse(self, X: Any, run: MapFunction, features: np.ndarray | None) -> SparseBinned:
         """Rows as bins in compressed columns; only ``features``, if given, have entries."""
         if features is None:
             features = np.arange(X.shape[1])
@@ -106,8 +106,8 @@ class Binner:
 def sample_of(n: int) -> np.ndarray | None:
     """The rows that cuts are learnt from, ascending; None for all.
 
-    Those with the smallest of random numbers, one for each row in turn: rows that are read as a
-    stream of unknown length have the same sample (see :mod:`.running`).
+    One random number is drawn for each row, and the rows with the smallest ones are taken. A stream
+    of unknown length can be sampled in the same way (see :mod:`.running`).
     """
     if n <= SAMPLE_ROWS:
         return None
@@ -115,6 +115,6 @@ def sample_of(n: int) -> np.ndarray | None:
     return np.sort(np.argpartition(priorities, SAMPLE_ROWS)[:SAMPLE_ROWS])
 
 
-def _if_large(X: Any, run: Run) -> Run:
+def _if_large(X: Any, run: MapFunction) -> MapFunction:
     """``run`` for large data only: threads, once started, cost time in each round even if idle."""
-    return run if X.shape[0] * X.shape[1] >= SHARDING_PAYS else one_by_one
+    return run if X.shape[0] * X.shape[1] >= SHARDING_PAYS else serial_map

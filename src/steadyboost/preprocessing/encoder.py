@@ -22,7 +22,7 @@ MOST_CHARACTERS = 2**24  # of an array of texts, each of which has room for the 
 def as_frame(X: Any) -> nw.DataFrame | None:
     """``X`` as a narwhals frame (pandas, polars, pyarrow, ...), None if it is not a data frame."""
     if isinstance(X, np.ndarray):
-        return None  # narwhals takes longer to find out
+        return None  # a shortcut: narwhals takes longer
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     return frame if isinstance(frame, nw.DataFrame) else None
 
@@ -32,7 +32,7 @@ def _is_text(dtype: nw.dtypes.DType) -> bool:
 
 
 def categorical_mask(X: Any, categorical_features: Any) -> np.ndarray:
-    """Which columns are categories, from the public parameter of that name."""
+    """Which columns are categorical, from the public parameter ``categorical_features``."""
     frame = as_frame(X)
     n_features = X.shape[1]
     mask = np.zeros(n_features, dtype=bool)
@@ -75,7 +75,7 @@ def _column_index(item: Any, frame: nw.DataFrame | None, n_features: int) -> int
 
 
 def categories_of(series: nw.Series) -> np.ndarray:
-    """Numbers as floats, so that missing values do not change categories; all else as text."""
+    """Values as categories: floats, as a column with missing values has them, or else texts."""
     kind = series.dtype
     if isinstance(kind, nw.Categorical | nw.Enum):
         kind = series.cat.get_categories().dtype
@@ -177,7 +177,7 @@ class Encoder:
         """Whether each column of numbers holds codes of categories."""
         return np.array([kept is not None for kept in self.column_categories], dtype=bool)
 
-    @property
+    @cached_property
     def n_values(self) -> np.ndarray:
         """Number of categories of each column of numbers, 0 for one without."""
         return np.array([len(kept or ()) for kept in self.column_categories], dtype=np.int64)

@@ -17,7 +17,7 @@ from steadyboost.preprocessing.encoder import (
 )
 from steadyboost.trees.data.binning import add_distinct, midpoints, padded, quantile_cuts
 
-ROOM = 1.25  # sampled rows that are held, as a multiple of those that are wanted
+SAMPLE_SLACK = 1.25  # sampled rows that are held, as a multiple of those that are wanted
 
 
 class RunningCategories:
@@ -76,7 +76,7 @@ class RunningTable:
     """What encoder and binner need to know of rows that come in batches.
 
     Categories, few distinct values and gaps are counted over all rows. Quantiles are those of a
-    sample: the rows with the smallest of random numbers, one for each row in turn. They are the
+    sample: one random number is drawn for each row, and those with the smallest ones are taken, the
     rows that :func:`~steadyboost.preprocessing.binner.sample_of` draws of a table in memory, so
     that bins do not depend on how rows are read.
     """
@@ -110,7 +110,7 @@ class RunningTable:
         if weights is not None:
             before = np.empty(0) if self._weights is None else self._weights
             self._weights = np.append(before, weights[drawn])
-        if len(self._rows) > ROOM * SAMPLE_ROWS:
+        if len(self._rows) > SAMPLE_SLACK * SAMPLE_ROWS:
             self._reduce()
 
     def _reduce(self) -> None:

@@ -1,7 +1,7 @@
 """Arrays on disk, for what need not be in memory: files without a name, mapped into memory.
 
-A file that has no name any more is freed by the system when its last user ends, however that
-comes about: after an error, an interrupt or a kill there is nothing to clean up.
+The system frees a file without a name when the last process that has it open ends. Nothing is left
+to clean up, not even after a kill.
 """
 
 import errno
@@ -18,7 +18,7 @@ import numpy as np
 
 VARIABLE = "STEADYBOOST_SCRATCH"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-BLOCK = 1 << 20  # bytes of zeros written at a time where the system cannot reserve space
+ZERO_BYTES = 1 << 20  # bytes of zeros written at a time where the system cannot reserve space
 
 
 def scratch_folder() -> Path:
@@ -39,8 +39,8 @@ def scratch_file() -> IO[bytes]:
 
 
 @contextmanager
-def told_if_full(what: str, n_bytes: int | None = None) -> Iterator[None]:
-    """Say what takes how much room, and what to do, if the disk is full."""
+def explain_full_disk(what: str, n_bytes: int | None = None) -> Iterator[None]:
+    """Raise an error that says what needs how much space, and what to do, if the disk is full."""
     try:
         yield
     except OSError as error:
@@ -61,7 +61,7 @@ def mapped_array(shape: tuple[int, ...], dtype: Any, what: str) -> np.ndarray:
     n_bytes = int(np.prod(shape)) * np.dtype(dtype).itemsize
     if not n_bytes:
         return np.zeros(shape, dtype=dtype)
-    with told_if_full(what, n_bytes), scratch_file() as file:
+    with explain_full_disk(what, n_bytes), scratch_file() as file:
         reserve(file, n_bytes)
         mapped = mmap.mmap(file.fileno(), n_bytes)
     return np.frombuffer(mapped, dtype=dtype).reshape(shape)
@@ -76,6 +76,6 @@ def reserve(file: IO[bytes], n_bytes: int) -> None:
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file.fileno(), 0, n_bytes)
         return
-    for start in range(0, n_bytes, BLOCK):
-        file.write(bytes(min(BLOCK, n_bytes - start)))
+    for start in range(0, n_bytes, ZERO_BYTES):
+        file.write(bytes(min(ZERO_BYTES, n_bytes - start)))
     file.flush()

@@ -15,8 +15,8 @@ BLOCK_NUMBERS = 1 << 21  # that are made dense at once: 16 MB
 def check_structure(X: Any) -> None:
     """Raise an error for a matrix whose indices are not those of its rows and columns.
 
-    scipy checks them when a matrix is made, but not what is written to its arrays afterwards, and
-    its own compiled code, like ours, takes them as they are.
+    scipy checks indices when a matrix is made, but not when its arrays are changed afterwards;
+    neither its compiled code nor ours checks them again.
     """
     if X.shape[1] > MOST_FEATURES:
         raise ValueError(

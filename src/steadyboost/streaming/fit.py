@@ -12,10 +12,10 @@ from steadyboost.ensemble.validation import (
     LabelSet,
     Sample,
     class_weights_of,
+    drop_zero_weights,
     is_stream,
     seed_from,
     set_aside,
-    without_weightless,
 )
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Data
@@ -133,7 +133,7 @@ class StreamedFit:
         """Rows for training, of positive weight, and for validation; ``X`` are their places."""
         booster, found = self.booster, labels.label_set
         places = np.arange(len(labels.codes), dtype=np.int32)
-        train = without_weightless(Sample(places, labels.codes, labels.weights))
+        train = drop_zero_weights(Sample(places, labels.codes, labels.weights))
         held = None
         if holds_out:
             train, held = set_aside(train, booster.validation_fraction, booster._seed)
@@ -141,7 +141,7 @@ class StreamedFit:
         if by_class is not None:
             own = by_class[train.y]
             weights = own if train.weights is None else train.weights * own
-            train = without_weightless(train._replace(weights=weights))
+            train = drop_zero_weights(train._replace(weights=weights))
         if not self.resumes:
             present = counted(train.y, found).counts > 0
             booster.classes_ = booster.classes_in(found.known[present])
@@ -212,7 +212,7 @@ class StreamedFit:
         source.need(features, "The feature")
         labels = labels_of(source, roles)
         places = np.arange(len(labels.codes), dtype=np.int32)
-        every = without_weightless(Sample(places, labels.codes, labels.weights))
+        every = drop_zero_weights(Sample(places, labels.codes, labels.weights))
         return self._state(source, roles._replace(features=features), every, labels, "y_val")
 
 

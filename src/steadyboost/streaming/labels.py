@@ -65,7 +65,7 @@ class StreamLabels(NamedTuple):
             )
 
     def check_number(self, n: int, name: str) -> None:
-        """Raise an error unless so many rows were read at first."""
+        """Raise an error unless the first pass has read ``n`` rows, too."""
         if n != len(self.codes):
             raise ValueError(
                 f"{name} gave {len(self.codes)} rows at first and {n} when it was read again; pass "

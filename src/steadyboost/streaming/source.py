@@ -8,12 +8,12 @@ from typing import IO, Any
 import pyarrow as pa
 import pyarrow.dataset
 
-from steadyboost.preprocessing.scratch import scratch_file, told_if_full
+from steadyboost.preprocessing.scratch import explain_full_disk, scratch_file
 
 BATCH_ROWS = 1 << 17  # the most rows of a batch
 BATCH_NUMBERS = 1 << 22  # numbers of a batch: fewer rows of many columns
-LEAST_ROWS = 1 << 10
-AHEAD = 2  # batches that are read ahead of their use
+MIN_BATCH_ROWS = 1 << 10
+BATCHES_AHEAD = 2  # batches that are read ahead of their use
 PARQUET = (".parquet", ".pq")
 
 
@@ -53,7 +53,7 @@ class Source:
         The rows of a batch do not depend on how the source divides its own.
         """
         names = self.names if columns is None else list(columns)
-        size = max(LEAST_ROWS, min(BATCH_ROWS, BATCH_NUMBERS // max(1, len(self.names))))
+        size = max(MIN_BATCH_ROWS, min(BATCH_ROWS, BATCH_NUMBERS // max(1, len(self.names))))
         return in_batches((t.select(names) for t in self._tables(names)), size)
 
     def need(self, names: Collection[str], what: str) -> None:
@@ -68,7 +68,7 @@ class Source:
     def _tables(self, names: list[str]) -> Iterator[pa.Table]:
         """Parts of the table as the source gives them; only the named columns, where it can."""
         if isinstance(self._table, pa.dataset.Dataset):
-            options = {"batch_readahead": AHEAD, "fragment_readahead": 1}
+            options = {"batch_readahead": BATCHES_AHEAD, "fragment_readahead": 1}
             parts: Any = self._table.to_batches(names, batch_size=BATCH_ROWS, **options)
         elif is_lazy_frame(self._table):
             frames = self._table.select(names).collect_batches(chunk_size=BATCH_ROWS)
@@ -129,7 +129,7 @@ def copied(reader: pa.RecordBatchReader) -> IO[bytes]:
     """All rows of a reader, in a file on disk."""
     file = scratch_file()
     with (
-        told_if_full("rows that can be read once only"),
+        explain_full_disk("rows that can be read once only"),
         pa.ipc.new_stream(file, reader.schema) as out,
     ):
         for batch in reader:
@@ -138,7 +138,7 @@ def copied(reader: pa.RecordBatchReader) -> IO[bytes]:
 
 
 def in_batches(tables: Iterator[pa.Table], size: int) -> Iterator[pa.Table]:
-    """The same rows, so many at a time; fewer in the last batch only."""
+    """The same rows in batches of ``size``; the last one may be smaller."""
     held: list[pa.Table] = []
     n_held = 0
     for table in tables:

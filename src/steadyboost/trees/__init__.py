@@ -1,6 +1,6 @@
 """The compiled tree core: numba functions on plain arrays.
 
-Nothing here knows of boosting or of scikit-learn. Three facts explain the rest:
+Nothing here depends on boosting or on scikit-learn. Three design decisions explain the rest:
 
 * A column is binned once into ``uint8`` codes; four columns share one ``uint32`` word.
 * A split is *the set of bins that go left*, as a 256-bit mask. Thresholds, missing values and

@@ -79,5 +79,7 @@ def is_compiled(kernel: Any) -> bool:
 def announce_compilation(kernel: Any, seconds: int) -> None:
     """Print to standard error that the first fit on a machine has to wait for the compiler."""
     if not is_compiled(kernel):
-        message = f"Compiling kernels for this machine, once (about {seconds} s)."
+        is_kept = kernel.stats.cache_path is not None
+        where = "this machine, once" if is_kept else "this process"
+        message = f"Compiling kernels for {where} (about {seconds} s)."
         print(message, file=sys.stderr, flush=True)

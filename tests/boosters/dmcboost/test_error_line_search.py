@@ -11,14 +11,14 @@ from steadyboost.boosters.dmcboost.error_line_search import (
     merging_width,
 )
 from steadyboost.boosters.dmcboost.margin_state import scored_rows
-from steadyboost.trees.histograms.row_statistics import one_by_one, parts
+from steadyboost.trees.parallel import serial_map, split_evenly
 
 
 @pytest.mark.parametrize("digits", [1, 3, 12])
 @pytest.mark.parametrize("seed", range(4))
 def test_the_best_interval_is_that_of_all_breakpoints(seed, digits, monkeypatch):
     """Ties are frequent with few digits; where buckets are few, groups reach across them."""
-    monkeypatch.setattr(error_line_search, "MANY", 0)
+    monkeypatch.setattr(error_line_search, "BUCKETING_PAYS", 0)
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(1, 2000)), 4
     scores = np.round(rng.normal(size=(n, k)), digits)
@@ -27,7 +27,7 @@ def test_the_best_interval_is_that_of_all_breakpoints(seed, digits, monkeypatch)
     weights = rng.integers(1, 4, n)
     named = scored_rows(scores, y), votes, weights
     whole = error_curve(*named, 1.0)
-    some = best_of_curve(*named, merging_width(1.0), one_by_one, parts(n, 1 + seed % 2))
+    some = best_of_curve(*named, merging_width(1.0), serial_map, split_evenly(n, 1 + seed % 2))
     assert len(some[0]) <= len(whole[0])
     assert some[2].max() == whole[2].max()
     chosen = []

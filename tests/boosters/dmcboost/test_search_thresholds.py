@@ -14,18 +14,19 @@ from steadyboost.boosters.dmcboost import (
 )
 from steadyboost.boosters.dmcboost import margin_state as margin_state_module
 from steadyboost.boosters.dmcboost.error_line_search import (
-    BLOCK,
+    LOSS_ROWS,
     best_of_curve,
     error_curve,
     exponential_losses,
     merging_width,
 )
-from steadyboost.boosters.dmcboost.error_splits import CHUNK, ErrorSplitScorer
+from steadyboost.boosters.dmcboost.error_splits import BREAKPOINT_ROWS, ErrorSplitScorer
 from steadyboost.boosters.dmcboost.margin_line_search import MarginProblem, find_step, lines_along
 from steadyboost.boosters.dmcboost.margin_splits import MarginSplitScorer, sum_shortfalls
 from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample, bottom_shares
 from steadyboost.boosters.dmcboost.search_tree import search_tree
-from steadyboost.trees.histograms.row_statistics import SUM_ROWS, one_by_one, parts
+from steadyboost.trees.histograms.row_statistics import SUM_ROWS
+from steadyboost.trees.parallel import serial_map, split_evenly
 
 
 def case(n, k=3, seed=0, digits=12):
@@ -54,7 +55,7 @@ def test_the_bottom_of_many_rows_is_that_of_all(share, digits, monkeypatch):
         sample, margin_state = case(400, seed=seed, digits=digits)
         mass = share * sample.weights.sum()
         right, edge, total = margin_state.bottom(mass)
-        monkeypatch.setattr(margin_state_module, "SOME", 40)
+        monkeypatch.setattr(margin_state_module, "BRACKET_ROWS", 40)
         found = margin_state.bottom(mass)
         monkeypatch.undo()
         assert found[0] == right
@@ -67,7 +68,7 @@ def test_a_bottom_that_some_rows_misplace_is_found_all_the_same(monkeypatch):
     margin_state = case(400)[1]
     margin_state.margins[::10] += 100
     expected = margin_state.bottom(100.0)
-    monkeypatch.setattr(margin_state_module, "SOME", 40)
+    monkeypatch.setattr(margin_state_module, "BRACKET_ROWS", 40)
     found = margin_state.bottom(100.0)
     assert found[0] == expected[0]
     assert found[1] == pytest.approx(expected[1])
@@ -82,8 +83,8 @@ def test_the_best_step_of_many_rows_is_that_of_all(digits, guess, monkeypatch):
         problem = MarginProblem(0.3 * sample.weights.sum(), 3.0, 3.0, 1e-7)
         sought = lines.at, sample.weights, problem
         begin, end, margin, threshold = find_step(*sought, guess)
-        monkeypatch.setattr(margin_line_search, "STRETCH", 64)
-        monkeypatch.setattr(margin_line_search, "SOME", 50)
+        monkeypatch.setattr(margin_line_search, "THREAD_ROWS", 64)
+        monkeypatch.setattr(margin_line_search, "SAMPLE_ROWS", 50)
         found = find_step(*sought, guess)
         monkeypatch.undo()
         assert found[2] == pytest.approx(margin, abs=1e-9)
@@ -93,13 +94,13 @@ def test_the_best_step_of_many_rows_is_that_of_all(digits, guess, monkeypatch):
 
 @pytest.mark.parametrize("some", [1, 2, 30, 10**6])
 def test_buckets_may_be_placed_by_any_number_of_breakpoints(some, monkeypatch):
-    monkeypatch.setattr(error_line_search, "MANY", 0)
-    monkeypatch.setattr(error_line_search, "SOME", some)
+    monkeypatch.setattr(error_line_search, "BUCKETING_PAYS", 0)
+    monkeypatch.setattr(error_line_search, "BUCKET_SAMPLE", some)
     sample, margin_state = case(500)
     votes, whole = votes_for(sample), sample.integer_weights
     named = margin_state.rows, votes, whole
     expected = error_curve(*named, 1.0).right
-    found = best_of_curve(*named, merging_width(1.0), one_by_one, parts(500, 1)).right
+    found = best_of_curve(*named, merging_width(1.0), serial_map, split_evenly(500, 1)).right
     assert (found.max(), found[0], found[-1]) == (expected.max(), expected[0], expected[-1])
 
 
@@ -117,7 +118,7 @@ def test_shares_of_the_bottom_are_those_below_its_edge(n):
 @pytest.fixture(scope="module")
 def long():
     """More rows than any loop takes at a time."""
-    return case(max(CHUNK, BLOCK) + 700)
+    return case(max(BREAKPOINT_ROWS, LOSS_ROWS) + 700)
 
 
 def pieces_of(n):
@@ -182,8 +183,8 @@ def tree_of(scorer, sample, depth=3):
 def test_sums_of_nodes_may_be_kept_or_made_anew(digits, monkeypatch):
     sample, margin_state, scale = digits
     found = []
-    for cells in (error_splits.KEPT_CELLS, 0):
-        monkeypatch.setattr(error_splits, "KEPT_CELLS", cells)
+    for cells in (error_splits.CACHED_CELLS, 0):
+        monkeypatch.setattr(error_splits, "CACHED_CELLS", cells)
         scorer = ErrorSplitScorer(sample, margin_state, scale)
         assert scorer._fits() == (cells > 0)
         found.append(tree_of(scorer, sample))
@@ -221,7 +222,13 @@ def margin_judge_of(digits):
 
 
 @pytest.mark.parametrize(
-    "limits", [{"MANY": 1000, "SOME": 400}, {"LISTED": 400}, {"EXACT_WORK": 0}], ids=str
+    "limits",
+    [
+        {"SAMPLING_PAYS": 1000, "MIN_SAMPLE_ROWS": 400},
+        {"MIN_ORDERING_ROWS": 400},
+        {"EXACT_WORK": 0},
+    ],
+    ids=str,
 )
 def test_margins_of_some_rows_choose_nearly_as_well_as_all(limits, digits, monkeypatch):
     sample, margin_state, scale = digits
@@ -230,14 +237,14 @@ def test_margins_of_some_rows_choose_nearly_as_well_as_all(limits, digits, monke
     for name, value in limits.items():
         monkeypatch.setattr(margin_splits, name, value)
     scorer = margin_judge_of(digits)
-    assert (scorer.stride_bits > 0) == ("MANY" in limits)
+    assert (scorer.stride_bits > 0) == ("SAMPLING_PAYS" in limits)
     some = margin_after(*digits, tree_of(scorer, sample, 2)[-1])
     assert some - before > 0.8 * (exact - before)
 
 
 def test_a_few_cuts_are_compared_on_stretches_of_any_length(digits, monkeypatch):
-    monkeypatch.setattr(margin_splits, "MANY", 1000)
-    monkeypatch.setattr(margin_splits, "SOME", 400)
+    monkeypatch.setattr(margin_splits, "SAMPLING_PAYS", 1000)
+    monkeypatch.setattr(margin_splits, "MIN_SAMPLE_ROWS", 400)
     whole = tree_of(margin_judge_of(digits), digits[0], 2)
-    monkeypatch.setattr(margin_splits, "STRETCH", 50)
+    monkeypatch.setattr(margin_splits, "THREAD_ROWS", 50)
     assert tree_of(margin_judge_of(digits), digits[0], 2) == whole

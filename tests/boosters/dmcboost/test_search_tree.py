@@ -61,7 +61,7 @@ def nodes_of_twin(nodes):
 
 @pairwise(seed=range(8), few=[0, 2, np.inf], limits=LIMITS)
 def test_trees_of_the_error_are_the_twins(seed, few, limits, monkeypatch):
-    monkeypatch.setattr(error_splits, "FEW", few)
+    monkeypatch.setattr(error_splits, "HISTOGRAM_ROWS_PER_BIN", few)
     state, sample = case(seed, weighted=seed % 3 == 0)
     for _ in range(3):
         tree, labels, votes = search_tree(
@@ -106,7 +106,7 @@ def test_intervals_that_stand_for_many_lose_little(seed, monkeypatch):
         boost_once(state, (2, None))
     exact = ErrorSplitScorer(sample, *margin_state(state, sample))
     monkeypatch.setattr(error_splits, "EXACT_WORK", 0)
-    monkeypatch.setattr(error_splits, "INTERVALS", 6)
+    monkeypatch.setattr(error_splits, "MERGED_INTERVALS", 6)
     thin = ErrorSplitScorer(sample, *margin_state(state, sample))
     assert len(thin.ends[0]) <= 8
     assert 0.0 in np.concatenate(thin.ends)

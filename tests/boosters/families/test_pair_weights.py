@@ -74,7 +74,7 @@ def test_weights_and_u(smoothing, told_before, weighted):
     colors = np.array([0, 1, 1, 0, 1], dtype=np.int8)
     D = pairs_by_definition(rows, smoothing)
     pairs = PairDistribution(rows, damping_of(smoothing), colors if told_before else None)
-    U = pairs.ask(colors)
+    U = pairs.weigh_rows(colors)
     assert pytest.approx(u_by_definition(D, rows.y, colors), rel=1e-12) == U
     apart = colors[rows.y][:, None] != colors
     np.testing.assert_allclose(rows.weights, (D * apart).sum(axis=1) / U, rtol=1e-11)
@@ -88,7 +88,7 @@ def test_affinity_and_edges(smoothing):
     affinity = pairs.affinity()
     np.testing.assert_allclose(affinity, affinity_by_definition(D, rows.y, 5), rtol=1e-11)
     colors = np.array([0, 1, 1, 0, 1], dtype=np.int8)
-    assert pairs.ask(colors) == pytest.approx(cut_value(affinity, colors), rel=1e-12)
+    assert pairs.weigh_rows(colors) == pytest.approx(cut_value(affinity, colors), rel=1e-12)
     edges = pairs.edges()
     own = np.arange(5) == rows.y[:, None]
     np.testing.assert_allclose(edges[:, :-1][~own], -D[~own], rtol=1e-11)
@@ -114,7 +114,7 @@ def test_scores_are_as_they_were(smoothing):
     before = rows.scores
     pairs = PairDistribution(rows, damping_of(smoothing))
     pairs.affinity(), pairs.edges()
-    pairs.ask(np.array([0, 1, 0, 1, 0], dtype=np.int8))
+    pairs.weigh_rows(np.array([0, 1, 0, 1, 0], dtype=np.int8))
     np.testing.assert_array_equal(rows.scores, before)
 
 
@@ -129,10 +129,10 @@ def test_blocks_and_threads_do_not_matter(smoothing, monkeypatch):
             rows = scored_rows(n=1000, workers=workers)
             assert len(rows.chunks) > 10
             pairs = PairDistribution(rows, damping_of(smoothing))
-            found.append((pairs.affinity(), pairs.edges(), pairs.ask(colors), rows.weights))
+            found.append((pairs.affinity(), pairs.edges(), pairs.weigh_rows(colors), rows.weights))
     for one, other in zip(*found, strict=True):
         np.testing.assert_array_equal(one, other)
-    U = PairDistribution(whole, damping_of(smoothing)).ask(colors)
+    U = PairDistribution(whole, damping_of(smoothing)).weigh_rows(colors)
     assert found[0][2] == pytest.approx(U, rel=1e-12)
     np.testing.assert_allclose(found[0][3], whole.weights, rtol=1e-11)
 
@@ -147,7 +147,7 @@ def test_raised_scores_that_follow_votes_are_those_raised_anew(seed, k, n_rounds
     rows.start(PairWeighting())
     block = rows.chunks[0]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weighting_module, "LIFE", life)
+        patch.setattr(weighting_module, "MAX_PRODUCTS", life)
         for _ in range(n_rounds):
             code = rng.choice([-1.0, 0.0, 1.0], size=(2, k))
             step, votes = rng.normal(), rng.integers(2, size=20).astype(np.int32)
@@ -173,7 +173,7 @@ def test_weights_are_right_however_large_the_scores(seed, k, smoothing, scale):
     """Also where U itself is too small for a float: its shares are not."""
     rows = scored_rows(n=20, k=k, scale=scale, seed=seed)
     colors = random_coloring(k, np.random.default_rng(seed))
-    U = PairDistribution(rows, damping_of(smoothing), colors).ask(colors)
+    U = PairDistribution(rows, damping_of(smoothing), colors).weigh_rows(colors)
     expected, log_U = weights_in_logs(rows.scores, rows.y, smoothing, colors)
     np.testing.assert_allclose(rows.weights, expected, atol=1e-9)
     assert np.exp(log_U) * (1 - 1e-9) - 1e-290 <= U <= np.exp(log_U) * (1 + 1e-9) + 1e-290
@@ -184,7 +184,7 @@ def test_rows_that_are_far_on_either_side_weigh_alike():
     rows.y[:] = 0
     rows.chunks[0].scores[:] = [[0.0, 400.0], [0.0, -400.0]]
     colors = np.array([0, 1], dtype=np.int8)
-    assert PairDistribution(rows, damping_of(1.0), colors).ask(colors) == pytest.approx(1)
+    assert PairDistribution(rows, damping_of(1.0), colors).weigh_rows(colors) == pytest.approx(1)
     np.testing.assert_allclose(rows.weights, [0.5, 0.5])
 
 
@@ -241,8 +241,8 @@ def test_the_weights_of_a_thousand_rounds_are_those_by_logarithms(booster, param
 def test_raising_anew_each_round_gives_the_same_weights(booster, params, load, monkeypatch):
     X, y = load(return_X_y=True)
     fits = []
-    for life in (weighting_module.LIFE, 1):
-        monkeypatch.setattr(weighting_module, "LIFE", life)
+    for life in (weighting_module.MAX_PRODUCTS, 1):
+        monkeypatch.setattr(weighting_module, "MAX_PRODUCTS", life)
         learner = Recording(1)
         fits.append(
             (make(booster, estimator=learner, n_estimators=40, **params).fit(X, y), learner)

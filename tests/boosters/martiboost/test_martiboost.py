@@ -148,7 +148,7 @@ def test_nodes_that_are_trained_at_once_are_those_of_one_by_one(learner, resampl
 def test_little_room_and_many_blocks_change_nothing(monkeypatch):
     X, y = problem(k=2)
     whole = make(MartiBoostClassifier, n_estimators=12).fit(X, y)
-    monkeypatch.setattr("steadyboost.boosters.martiboost.program.WORK", 500)
+    monkeypatch.setattr("steadyboost.boosters.martiboost.program.MAX_HELD_WEIGHTS", 500)
     assert_same_model(whole, make(MartiBoostClassifier, n_estimators=12).fit(X, y), X)
     monkeypatch.setattr("steadyboost.ensemble.training_state.CHUNK_ROWS", 50)
     blocks = make(MartiBoostClassifier, n_estimators=12).fit(X, y)

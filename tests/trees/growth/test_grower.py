@@ -30,8 +30,9 @@ from steadyboost.preprocessing.encoder import Encoder, categorical_mask
 from steadyboost.trees.growth import grower as module
 from steadyboost.trees.growth.grower import MIN_SLOTS, grow
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import GrownTree, GrowthPlan, Parallelism, grow_tree
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays
+from steadyboost.trees.growth.tree import GrownTree, GrowthPlan, grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.parallel import Parallelism, ScratchArrays
 
 CLASS = ("gini", "entropy", "error")
 CRITERIA = (*CLASS, "edge", "newton", "max_edge", "norm")
@@ -436,7 +437,7 @@ def test_a_pool_that_is_too_small_is_widened(criterion, best_first, monkeypatch)
     columns, sums, shares = deep(criterion, 250)
     params = TreeParams(criterion, max_leaf_nodes=250 if best_first else None)
     wide, wide_leaf = grow_tree(pack(columns), sums, params)
-    monkeypatch.setattr(module, "MANY_CELLS", 0)
+    monkeypatch.setattr(module, "PREALLOCATED_CELLS", 0)
     plan = plan_of(columns, sums, params)
     state, rows = plan.make_state(), np.arange(250, dtype=np.int32)
     assert len(state.pool) == MIN_SLOTS
@@ -452,7 +453,7 @@ def test_a_pool_that_is_too_small_is_widened(criterion, best_first, monkeypatch)
 
 
 def test_a_larger_pool_is_kept_for_the_next_tree(monkeypatch):
-    monkeypatch.setattr(module, "MANY_CELLS", 0)
+    monkeypatch.setattr(module, "PREALLOCATED_CELLS", 0)
     columns, sums, _ = deep("gini", 400)
     binned, scratch, params = pack(columns), ScratchArrays(), TreeParams()
     expected, _ = grow_tree(binned, sums, params)
@@ -485,7 +486,7 @@ def test_there_are_as_many_slots_as_the_limits_may_need(params, n_slots, monkeyp
     columns, sums, _ = deep("gini", 400)
     assert len(plan_of(columns, sums, params).make_state().pool) == n_slots
     size = int(pack(columns).offsets[-1]) * 3
-    monkeypatch.setattr(module, "MANY_CELLS", 7 * size)
+    monkeypatch.setattr(module, "PREALLOCATED_CELLS", 7 * size)
     assert len(plan_of(columns, sums, params).make_state().pool) == min(n_slots, max(7, MIN_SLOTS))
 
 

@@ -25,9 +25,10 @@ from steadyboost.trees.growth import tree as module
 from steadyboost.trees.growth.grower import TreeArrays
 from steadyboost.trees.growth.params import CRITERIA, TreeParams
 from steadyboost.trees.growth.sharded import Shard, ShardedGrower
-from steadyboost.trees.growth.tree import GrownTree, GrowthPlan, Parallelism, grow_tree
+from steadyboost.trees.growth.tree import GrownTree, GrowthPlan, grow_tree
 from steadyboost.trees.histograms.root_cache import RootHistogramCache
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays, one_by_one
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.parallel import Parallelism, ScratchArrays, serial_map
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +53,7 @@ KINDS = {
 }
 
 
-def in_shards(binned, sums, params, n_shards, run=one_by_one):
+def in_shards(binned, sums, params, n_shards, run=serial_map):
     """The tree of the sharded grower, also of one shard, and the leaves of its rows."""
     parallel = Parallelism(n_shards, run)
     plan = GrowthPlan(binned, sums, params, None, None, parallel, ScratchArrays())
@@ -61,7 +62,7 @@ def in_shards(binned, sums, params, n_shards, run=one_by_one):
     return tree, plan.node_of_row
 
 
-def check(binned, sums, params, n_shards, run=one_by_one):
+def check(binned, sums, params, n_shards, run=serial_map):
     """The compiled grower's tree, on one thread, is that of so many shards."""
     tree, leaf = grow_tree(binned, sums, params)
     sharded, sharded_leaf = in_shards(binned, sums, params, n_shards, run)
@@ -152,7 +153,7 @@ def test_a_level_takes_two_calls_per_shard():
 
     def count(function, items):
         calls.append(len(items))
-        return one_by_one(function, items)
+        return serial_map(function, items)
 
     binned, sums = made_up("gini")
     tree, _ = grow_tree(binned, sums, TreeParams(max_depth=4), parallel=Parallelism(3, count))
@@ -177,7 +178,7 @@ def test_equal_splits_go_to_the_first_feature(n_shards, workers):
 def test_a_machine_that_is_alone_grows_the_same_tree(criterion, limits):
     binned, sums = made_up(criterion)
     params = growth_of(criterion, limits)
-    alone = Parallelism(2, one_by_one, lambda values, reduce: reduce(list(values)))
+    alone = Parallelism(2, serial_map, lambda values, reduce: reduce(list(values)))
     tree, leaf = grow_tree(binned, sums, params)
     other, other_leaf = grow_tree(binned, sums, params, parallel=alone)
     assert_identical(other, tree)
@@ -194,7 +195,7 @@ def grow_dealt(binned, sums, params, deals):
     shards = [Shard(bins, stats, rows, rows.copy()) for rows in deals]
     leaf, limits = np.empty(n_rows, dtype=np.int32), params.limits(n_rows)
     split = params.split(total, sums.fixed_point_scale)
-    n_nodes = ShardedGrower(shards, split, limits, one_by_one).grow(tree, leaf)
+    n_nodes = ShardedGrower(shards, split, limits, serial_map).grow(tree, leaf)
     return GrownTree.from_growth(tree, n_nodes), leaf
 
 

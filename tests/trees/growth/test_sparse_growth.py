@@ -17,8 +17,9 @@ from reference.tree_cases import (
 from steadyboost.ensemble.workers import Workers
 from steadyboost.trees.growth import tree as module
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import Parallelism, grow_tree
+from steadyboost.trees.growth.tree import grow_tree
 from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.parallel import Parallelism
 from steadyboost.trees.rules import attribute_test
 from steadyboost.trees.rules.attribute_test import grow_test
 from steadyboost.trees.rules.decision_rule import RuleStatistics, grow_rule

@@ -9,8 +9,9 @@ from reference.tree_cases import assert_identical, growth_of, made_up, pack, ran
 from steadyboost.trees.growth import tree as module
 from steadyboost.trees.growth.grower import TreeArrays
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import GrownTree, Parallelism, grow_tree
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays, one_by_one
+from steadyboost.trees.growth.tree import GrownTree, grow_tree, list_rows
+from steadyboost.trees.histograms.row_statistics import SUM_ROWS, FixedPointSums
+from steadyboost.trees.parallel import Parallelism, ScratchArrays, serial_map
 
 
 @pytest.mark.parametrize("n_nodes", [9, 5])
@@ -50,7 +51,7 @@ class Counted:
 
     def run(self, function, items):
         self.seen.append(len(items))
-        return one_by_one(function, items)
+        return serial_map(function, items)
 
 
 @pytest.mark.parametrize(
@@ -58,8 +59,8 @@ class Counted:
     [
         ("SHARDING_PAYS", 300 * 4, True),
         ("SHARDING_PAYS", 300 * 4 + 1, False),
-        ("MANY_NODES", 15, False),
-        ("MANY_CELLS", 1000, False),
+        ("MAX_SHARDED_NODES", 15, False),
+        ("MAX_SHARDED_CELLS", 1000, False),
     ],
 )
 def test_shards_are_for_much_data_and_trees_whose_histograms_fit(name, value, shards, monkeypatch):
@@ -126,3 +127,14 @@ def test_scratch_arrays_serve_trees_of_any_kind_in_turn():
                     anew, other = grow_tree(binned, sums, params, **part)
                     assert_identical(again, anew)
                     np.testing.assert_array_equal(leaf, other)
+
+
+@pytest.mark.parametrize("at", [slice(0, 10), slice(5, SUM_ROWS + 7), slice(9, 2 * SUM_ROWS + 9)])
+def test_rows_are_listed_at_their_places(at):
+    out = np.full(at.stop + 3, -1, dtype=np.int32)
+    list_rows(None, at, out)
+    np.testing.assert_array_equal(out[at], np.arange(at.start, at.stop))
+    assert (out[: at.start] == -1).all()
+    assert (out[at.stop :] == -1).all()
+    list_rows(np.arange(len(out), dtype=np.int32)[::-1], at, out)
+    np.testing.assert_array_equal(out[at], np.arange(len(out))[::-1][at])

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from reference.histograms import by_kernel, by_numpy
 from reference.tree_cases import pack, random_columns, sums_for
 
-from steadyboost.trees.histograms.build import BLOCK, subtract
+from steadyboost.trees.histograms.build import LABEL_ROWS, subtract
 
 
 def check(binned, sums, rows, features, counting=False):
@@ -58,7 +58,7 @@ def test_only_the_listed_rows_are_added_up(rows, criterion):
 @pytest.mark.parametrize("every", [1, 2])
 def test_more_rows_than_a_block_are_added_up(every):
     rng = np.random.default_rng(2)
-    n_rows = 2 * every * BLOCK + 77
+    n_rows = 2 * every * LABEL_ROWS + 77
     columns = random_columns(rng, n_rows, numeric=4, gappy=1)
     sums, _ = sums_for(rng, columns, "gini")
     check(pack(columns), sums, np.arange(0, n_rows, every), np.arange(5), counting=True)

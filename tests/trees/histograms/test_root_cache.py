@@ -12,9 +12,10 @@ from steadyboost import AdaBoostM1Classifier, SAMMEClassifier, Tree
 from steadyboost.ensemble.workers import Workers
 from steadyboost.learners import tree as learner
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import Parallelism, grow_tree
+from steadyboost.trees.growth.tree import grow_tree
 from steadyboost.trees.histograms.root_cache import RootHistogramCache
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, ScratchArrays
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.parallel import Parallelism, ScratchArrays
 
 N_LABELS = 3
 KNOWN = {"total": 1.0, "fixed_point_scale": 16.0}
@@ -39,7 +40,7 @@ def assert_as_if_new(found, binned, labels, weights):
 @pytest.fixture(autouse=True)
 def no_data_are_small(monkeypatch):
     monkeypatch.setattr("steadyboost.trees.growth.tree.SHARDING_PAYS", 0)
-    monkeypatch.setattr(learner, "CELLS_PER_WORD", np.inf)
+    monkeypatch.setattr(learner, "ROOT_CACHE_CELLS_PER_WORD", np.inf)
 
 
 @settings(
@@ -116,7 +117,7 @@ PARAMS = [
 @pytest.mark.parametrize("params", PARAMS)
 def test_models_are_the_same(booster, params, monkeypatch):
     def fitted(n_words):
-        monkeypatch.setattr(learner, "MANY_WORDS", n_words)
+        monkeypatch.setattr(learner, "ROOT_CACHE_WORDS", n_words)
         model = booster(estimator=Tree(max_depth=3), n_estimators=25, random_state=0)
         return model.set_params(**params).fit(X, Y)
 
@@ -124,7 +125,7 @@ def test_models_are_the_same(booster, params, monkeypatch):
 
 
 def test_rounds_add_up_the_smaller_part_only(monkeypatch):
-    monkeypatch.setattr(learner, "MANY_WORDS", 0)
+    monkeypatch.setattr(learner, "ROOT_CACHE_WORDS", 0)
     moved = []
 
     class Watched(RootHistogramCache):
@@ -141,8 +142,8 @@ def test_rounds_add_up_the_smaller_part_only(monkeypatch):
 
 
 def test_no_histogram_is_kept_that_is_larger_than_the_data(monkeypatch):
-    monkeypatch.setattr(learner, "MANY_WORDS", 0)
-    monkeypatch.setattr(learner, "CELLS_PER_WORD", 1.0)
+    monkeypatch.setattr(learner, "ROOT_CACHE_WORDS", 0)
+    monkeypatch.setattr(learner, "ROOT_CACHE_CELLS_PER_WORD", 1.0)
     monkeypatch.setattr(learner, "RootHistogramCache", None)
     assert len(SAMMEClassifier(n_estimators=3).fit(X, Y).estimators_) == 3
 

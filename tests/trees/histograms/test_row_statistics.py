@@ -1,8 +1,5 @@
 """What rows add to histograms, in fixed point."""
 
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,9 +12,6 @@ from steadyboost.trees.histograms.row_statistics import (
     LANES,
     SUM_ROWS,
     FixedPointSums,
-    ScratchArrays,
-    list_rows,
-    parts,
     sum_labels,
     to_fixed_point,
 )
@@ -42,27 +36,6 @@ def test_rows_without_weight_are_not_counted():
         np.testing.assert_array_equal(stats.counts, [1, 0, 1, 0])
 
 
-@pytest.mark.parametrize("n_parts", [1, 2, 3, 12])
-@pytest.mark.parametrize("n", [0, 1, 5, 1000])
-def test_parts_follow_one_another_and_are_of_like_length(n, n_parts):
-    slices = parts(n, n_parts)
-    assert len(slices) == n_parts
-    np.testing.assert_array_equal(np.concatenate([np.arange(n)[at] for at in slices]), np.arange(n))
-    lengths = [at.stop - at.start for at in slices]
-    assert max(lengths) - min(lengths) <= 1
-
-
-@pytest.mark.parametrize("at", [slice(0, 10), slice(5, SUM_ROWS + 7), slice(9, 2 * SUM_ROWS + 9)])
-def test_rows_are_listed_at_their_places(at):
-    out = np.full(at.stop + 3, -1, dtype=np.int32)
-    list_rows(None, at, out)
-    np.testing.assert_array_equal(out[at], np.arange(at.start, at.stop))
-    assert (out[: at.start] == -1).all()
-    assert (out[at.stop :] == -1).all()
-    list_rows(np.arange(len(out), dtype=np.int32)[::-1], at, out)
-    np.testing.assert_array_equal(out[at], np.arange(len(out))[::-1][at])
-
-
 @pytest.mark.parametrize("n", [100, SUM_ROWS, 3 * SUM_ROWS + 11])
 def test_sums_of_labels_do_not_depend_on_the_number_of_threads(n):
     rng = np.random.default_rng(6)
@@ -73,25 +46,6 @@ def test_sums_of_labels_do_not_depend_on_the_number_of_threads(n):
     np.testing.assert_array_equal(shared.weights, alone.weights)
     np.testing.assert_array_equal(shared.known_total, alone.known_total)
     np.testing.assert_array_equal(alone.known_total, row_vectors(alone).sum(axis=0))
-
-
-def test_scratch_arrays_are_kept_by_name_and_each_thread_has_its_own():
-    scratch = ScratchArrays()
-    first = scratch.array("rows", 10, np.int32)
-    assert np.may_share_memory(scratch.array("rows", 10, np.int32), first)
-    assert not np.may_share_memory(scratch.array("others", 10, np.int32), first)
-    with ThreadPoolExecutor(1) as pool:
-        other = pool.submit(scratch.array, "rows", 10, np.int32).result()
-    assert not np.may_share_memory(other, first)
-
-
-def test_what_was_made_is_kept_for_the_same_object_and_key():
-    scratch, of, numbers = ScratchArrays(), object(), iter(range(9))
-    made = partial(next, numbers)
-    assert [scratch.once("it", of, (1,), made) for _ in range(2)] == [0, 0]
-    assert scratch.once("it", of, (2,), made) == 1
-    assert scratch.once("it", object(), (2,), made) == 2
-    assert scratch.once("other", of, (2,), made) == 3
 
 
 WHOLE = 2**60

@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees.data import binned as binned_module
 from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
-from steadyboost.trees.prediction.apply import CHUNK
+from steadyboost.trees.prediction.apply import KEY_ROWS
 from steadyboost.trees.prediction.compact import CompactForest, compact, is_plain
 from steadyboost.trees.prediction.leaf_sizes import reachable, with_leaf_size
 
@@ -40,7 +40,7 @@ def by_loops(binned, trees, columns, scores):
     return scores
 
 
-@pytest.mark.parametrize("n", [5, CHUNK + 30])
+@pytest.mark.parametrize("n", [5, KEY_ROWS + 30])
 def test_values_are_those_of_the_trees(n):
     X, labels = table(n)
     binned = Binner.learn(X, np.zeros(5, dtype=bool)).bin(X)

@@ -8,7 +8,7 @@ from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees.data import binned as sparse_module
 from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
 from steadyboost.trees.growth.tree import GrownTree
-from steadyboost.trees.prediction.apply import CHUNK
+from steadyboost.trees.prediction.apply import KEY_ROWS
 from steadyboost.trees.prediction.forest import LeafSums
 
 K = 3
@@ -53,7 +53,7 @@ def start(n, n_columns=8):
 
 
 @pytest.mark.parametrize("order", "CF")
-@pytest.mark.parametrize("n", [1, 100, CHUNK, CHUNK + 150])
+@pytest.mark.parametrize("n", [1, 100, KEY_ROWS, KEY_ROWS + 150])
 def test_the_values_of_leaves_are_added_row_by_row(n, order):
     binned = binned_rows(n)
     trees, columns, scores = trees_of(binned), [0, 3, 4, 5, 3], start(n).copy(order=order)

@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from steadyboost.boosters.dmcboost.margin_state import bottom_of, bottom_shares
 from steadyboost.boosters.dmcboost.phases import (
-    Direct,
     DirectSearch,
+    SearchOptions,
     best_round,
     bottom_mass,
     compare_bottoms,
@@ -37,8 +37,9 @@ class DMCBoostClassifier(BoostingClassifier):
 
     No surrogate loss is involved. Phase I is greedy coordinate descent on the 0-1 loss: trees
     whose splits and labels are chosen by the error after an exact line search over all rows.
-    Phase II is coordinate ascent on the mean margin of the rows at the bottom, which gives up on
-    rows that cannot be had, such as those with a wrong label, where the bottom is large enough.
+    Phase II is coordinate ascent on the mean margin of the rows at the bottom. Where the bottom is
+    large enough, it gives up on rows that cannot be classified correctly, such as those with a
+    wrong label.
 
     Parameters
     ----------
@@ -47,10 +48,10 @@ class DMCBoostClassifier(BoostingClassifier):
         classes of weighted rows, and its answers get exact steps: in phase I by exponential
         weights, in phase II by the rows at the bottom.
     max_depth : int or None, default=3
-        Longest path from the root of a tree to a leaf; None for no limit. Not used with another
-        estimator.
+        Maximum depth of a tree; None for no limit. Not used with another estimator.
     max_leaf_nodes : int or None, default=None
-        Grow best first, up to so many leaves. Not used with another estimator.
+        Maximum number of leaves of a tree, which is then grown best first. Not used with another
+        estimator.
     bottom : float, int or "auto", default="auto"
         The paper's n': the rows at the bottom, as a share or as a number. The more labels are
         wrong, the larger it should be. "auto" chooses from 1/20, 1/10, 1/5, 1/4, 1/3 and 1/2 on a
@@ -69,7 +70,7 @@ class DMCBoostClassifier(BoostingClassifier):
         steps of phase I; with early stopping, also the decrease of the validation error that
         counts as improvement.
     n_estimators : int, default=1000
-        Rounds of both phases at the most.
+        Maximum number of rounds of both phases.
     {shared_parameters}
     bottom_ : float
         The weight of the rows at the bottom that was used: their number, without weights.
@@ -171,7 +172,7 @@ class DMCBoostClassifier(BoostingClassifier):
     def make_state(
         self, rows: TrainingState, learner: Learner, stages: Sequence[Stage]
     ) -> DirectSearch:
-        return DirectSearch(rows, learner, self._direct(), stages)
+        return DirectSearch(rows, learner, self._search_options(), stages)
 
     def boost(
         self, rows: TrainingState, learner: Learner, round_: Round, state: DirectSearch
@@ -185,9 +186,9 @@ class DMCBoostClassifier(BoostingClassifier):
     def best_round(self, stages: Sequence[Stage]) -> int:
         return best_round(stages)
 
-    def _direct(self) -> Direct:
+    def _search_options(self) -> SearchOptions:
         growth = TreeParams("max_edge", self.max_depth, self.max_leaf_nodes)
-        return Direct(
+        return SearchOptions(
             tree=growth if self.estimator is None else None,
             resample=self.resample,
             learning_rate=self.learning_rate,

@@ -12,14 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from steadyboost.boosters.dmcboost.margin_state import MarginState, ScoredRows, SearchSample
-from steadyboost.trees.histograms.row_statistics import Run
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import MapFunction
 
 NEVER = np.inf  # the breakpoint of a row that no step can turn
 BUCKETS = 4096  # equal-width buckets over the edges, so that a point is compared with few of them
-BLOCK = 4096  # rows whose losses fit into the cache
-MANY = 2**15  # breakpoints from which on it pays
-SOME = 1024  # breakpoints that tell where most of them are
+LOSS_ROWS = 4096  # rows whose losses fit into the cache
+BUCKETING_PAYS = 2**15  # breakpoints from which on it pays
+BUCKET_SAMPLE = 1024  # breakpoints that tell where most of them are
 
 
 class ErrorCurve(NamedTuple):
@@ -32,7 +32,7 @@ class ErrorCurve(NamedTuple):
 
 def merging_width(scale: float) -> float:
     """Breakpoints closer than this are one; ``scale`` is the sum of the steps so far."""
-    return 1e-9 * (1 + scale)
+    return 1e-9 * (1 + scale)  # scores are sums of the steps: their rounding grows with the scale
 
 
 @kernel
@@ -268,8 +268,8 @@ def exponential_losses(
     shift = -margin_state.margins.min()
 
     def raise_part(part: slice) -> None:
-        for start in range(part.start, part.stop, BLOCK):
-            at = slice(start, min(start + BLOCK, part.stop))
+        for start in range(part.start, part.stop, LOSS_ROWS):
+            at = slice(start, min(start + LOSS_ROWS, part.stop))
             block = other[at]
             spread_own(own[at], shift, block)
             np.subtract(margin_state.scores[at], block, out=block)
@@ -324,7 +324,7 @@ def _unite(ends, sums, right, width, group, low, high, total):
 
 def _where_most_are(points: np.ndarray) -> tuple[float, float]:
     """Origin of the buckets, and their number per unit."""
-    some = points[:: max(1, len(points) // SOME)]
+    some = points[:: max(1, len(points) // BUCKET_SAMPLE)]
     some = np.sort(some[some < NEVER])
     if len(some) < 2:
         return 0.0, 0.0
@@ -337,7 +337,7 @@ def best_of_curve(
     votes: np.ndarray,
     weights: np.ndarray,
     width: float,
-    run: Run,
+    run: MapFunction,
     parts: list[slice],
 ) -> ErrorCurve:
     """As ``error_curve``, but for intervals that are not the best: neighbours may be joined."""
@@ -349,7 +349,7 @@ def best_of_curve(
         return find_breakpoints(rows.at(at), votes[at], weights[at], points[at], jumps[at])
 
     right = int(sum(run(find, parts)))
-    if n < MANY:
+    if n < BUCKETING_PAYS:
         return curve_of(points, jumps, right, width)
     buckets, (origin, factor) = np.empty(n + 1, dtype=np.uint16), _where_most_are(points)
 

@@ -216,7 +216,7 @@ def sort_rows(node, column, n_cells):
     for i in range(len(rows)):
         ends[((words[rows[i]] >> shift) & np.uint32(255)) + 1] += 1
     ends = np.cumsum(ends)
-    found, at = np.empty_like(rows), ends.copy()
+    found, at = np.empty_like(rows), ends.copy()  # where the next row of each bin goes
     for i in range(len(rows)):
         cell = (words[rows[i]] >> shift) & np.uint32(255)
         found[at[cell]] = rows[i]

@@ -30,17 +30,17 @@ from steadyboost.boosters.dmcboost.error_search import (
 from steadyboost.boosters.dmcboost.margin_state import MarginState, SearchSample
 from steadyboost.boosters.dmcboost.search_tree import Leaf, LineSearchSplit
 from steadyboost.trees.data.bundling import add_vector_marginals
-from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import split_evenly
 from steadyboost.trees.splits.bitset import BITSET_WORDS, contains
 
-CHUNK = 2048  # rows whose words and breakpoints fit into the cache
-SHORT = 512  # rows whose losses fit into it
+BREAKPOINT_ROWS = 2048  # rows whose words and breakpoints fit into the cache
+LOSS_ROWS = 512  # rows whose losses fit into it
 EXACT_POINTS = 2**17  # breakpoints up to which all of them are used
 EXACT_WORK = 4_000_000  # cells of scored curves up to which intervals are not merged
-MOST_INTERVALS, INTERVALS = 4096, 256  # at the most without merging; and after it
-FEW = 6  # rows per bin up to which they are added one by one
-KEPT_CELLS = 2**21  # of the sums of a node, up to which those of several nodes are kept
+MAX_INTERVALS, MERGED_INTERVALS = 4096, 256  # at the most without merging; and after it
+HISTOGRAM_ROWS_PER_BIN = 6  # rows per bin up to which they are added one by one
+CACHED_CELLS = 2**21  # of the sums of a node, up to which those of several nodes are kept
 
 
 class RowLosses(NamedTuple):
@@ -146,16 +146,16 @@ def sum_jumps(columns, bundles, starts, labels, rows, breakpoints, mass, hist):
     joined, width = len(bundles.members) > 0, hist.shape[2] + 1
     sums = np.empty(columns.starts[-1] * width, dtype=hist.dtype)
     single = np.empty(len(hist) * width if joined else 0, dtype=hist.dtype)
-    words = np.empty(CHUNK + 1, dtype=np.uint32)
+    words = np.empty(BREAKPOINT_ROWS + 1, dtype=np.uint32)
     listed = RowJumps(
-        np.empty(CHUNK + 1, dtype=rows.dtype),
-        np.empty(CHUNK + 1, dtype=breakpoints.positions.dtype),
-        np.empty(CHUNK + 1, dtype=hist.dtype),
+        np.empty(BREAKPOINT_ROWS + 1, dtype=rows.dtype),
+        np.empty(BREAKPOINT_ROWS + 1, dtype=breakpoints.positions.dtype),
+        np.empty(BREAKPOINT_ROWS + 1, dtype=hist.dtype),
     )
     for k in labels:
         sums[:] = 0
-        for begin in range(0, len(rows), CHUNK):
-            some = rows[begin : begin + CHUNK]
+        for begin in range(0, len(rows), BREAKPOINT_ROWS):
+            some = rows[begin : begin + BREAKPOINT_ROWS]
             n = _list_jumps(some, k, breakpoints, width, listed)
             _add_jumps(columns, listed, n, width, words, sums)
         if joined:
@@ -175,9 +175,9 @@ def sum_losses(columns, rows, row_losses):
     y, weights, right, other, total = row_losses
     n_classes = other.shape[1]
     out = np.zeros((starts[-1], 3 * n_classes + 1))
-    words = np.empty(SHORT, dtype=np.uint32)
-    for begin in range(0, len(rows), SHORT):
-        some = rows[begin : begin + SHORT]
+    words = np.empty(LOSS_ROWS, dtype=np.uint32)
+    for begin in range(0, len(rows), LOSS_ROWS):
+        some = rows[begin : begin + LOSS_ROWS]
         group = np.int64(-1)
         for f in range(len(places)):
             if places[f] >> 2 != group:
@@ -247,6 +247,7 @@ class ErrorSplitScorer:
         self.share = 1 / float(self.row_losses.total.sum())
         self.groups = sample.groups(sample.n_classes * self.n_intervals)
         self.bundles = sample.binned.bundles(sample.n_classes)
+        # Half the memory, where all rows together do not overflow.
         self.dtype = np.dtype(np.int32 if sample.integer_weights.sum() < 2**31 else np.int64)
         self._right = np.zeros(self.n_intervals, dtype=self.dtype)  # of all leaves together
         self._curves: dict[int, np.ndarray] = {}  # of each of them
@@ -271,8 +272,8 @@ class ErrorSplitScorer:
         m = merge_points(points, np.ones_like(sums), self.width, low, high, sums)
         low, high, sums = low[:m], high[:m], sums[:m]
         limit = EXACT_WORK // (2 * k * int(self.sample.binned.offsets[-1])) if exact else 0
-        if m > max(INTERVALS, min(limit, MOST_INTERVALS)):
-            shares = np.arange(1, INTERVALS) / INTERVALS * (count + 1)
+        if m > max(MERGED_INTERVALS, min(limit, MAX_INTERVALS)):
+            shares = np.arange(1, MERGED_INTERVALS) / MERGED_INTERVALS * (count + 1)
             chosen = np.searchsorted(np.cumsum(sums), shares)
             chosen = np.union1d(chosen, np.searchsorted(high, 0.0))
             low, high = low[chosen], high[chosen]
@@ -364,11 +365,14 @@ class ErrorSplitScorer:
     def _fits(self) -> bool:
         """Whether the sums of several nodes can be kept."""
         n_cells = int(self.sample.binned.offsets[-1]) * self.sample.n_classes
-        return n_cells * self.n_intervals <= KEPT_CELLS
+        return n_cells * self.n_intervals <= CACHED_CELLS
 
     def _is_sparse(self, rows: np.ndarray) -> bool:
         """Whether bins have so few rows that no histogram is made of them."""
-        return len(rows) * self.sample.binned.n_features < FEW * self.sample.binned.offsets[-1]
+        return (
+            len(rows) * self.sample.binned.n_features
+            < HISTOGRAM_ROWS_PER_BIN * self.sample.binned.offsets[-1]
+        )
 
     def _summed(self, leaf: Leaf) -> Iterable[NodeSums]:
         """Sums by bin, one group of features after the other."""
@@ -378,7 +382,7 @@ class ErrorSplitScorer:
     def _sum_group(self, rows: np.ndarray, features: np.ndarray, dense: bool = True) -> NodeSums:
         sample, k = self.sample, self.sample.n_classes
         single = sample.columns(features)
-        tally = sample.sum_stretches(
+        tally = sample.sum_blocks(
             lambda columns, some: sum_losses(columns, some, self.row_losses),
             single,
             rows,
@@ -391,7 +395,7 @@ class ErrorSplitScorer:
             of = rows, self.breakpoints, mass
             sample.run(
                 lambda at: sum_jumps(columns, bundles, single.starts, np.arange(k)[at], *of, hist),
-                parts(k, min(k, sample.n_parts)),
+                split_evenly(k, min(k, sample.n_parts)),
             )
         losses, right_now = self.share * tally[:, : 2 * k], tally[:, 3 * k].astype(np.int64)
         return NodeSums(hist, mass, losses, right_now)

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from steadyboost.trees.histograms.row_statistics import Run, one_by_one
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import MapFunction, serial_map
 
 if TYPE_CHECKING:
     from steadyboost.boosters.dmcboost.margin_state import ScoredRows
 
-FEW = 32  # values that are sorted
+SORTED_VALUES = 32  # values that are sorted
 BUCKETS = 512  # of a pass: their sums, 4 KB, stay in the first-level cache
 FIRST_PART = 64  # the optimum is mostly in this part of the bracket
 FURTHER = 4  # where it is not, as many times as far
@@ -30,10 +30,10 @@ CLOSE = 1 / 64  # to a guess: where to look first
 FLAT = 1e-12  # a slope below this is rounding
 TINY = np.finfo(np.float64).tiny
 FINEST = 2.0**-48  # part of the reach below which there may be no number in the middle
-SOME = 2**14  # rows that tell about where it is
-STRETCH = 2**15  # rows that are looked at a time
+SAMPLE_ROWS = 2**14  # rows that tell about where it is
+THREAD_ROWS = 2**15  # rows that are looked at a time
 FIRST_WIDTH = 1 / 32  # of the step that some rows have found: how far from it to look first
-MOST_LOOKS = 2  # after which the rest is quick
+MAX_LOOKS = 2  # after which the rest is quick
 
 
 class MarginLines(NamedTuple):
@@ -180,7 +180,7 @@ def bottom_threshold(values, weights, n, mass):
     arrays are scratch afterwards.
     """
     sums = np.empty(BUCKETS)
-    while n > FEW:
+    while n > SORTED_VALUES:
         least, largest = values[0], values[0]
         for k in range(1, n):
             least, largest = min(least, values[k]), max(largest, values[k])
@@ -395,31 +395,31 @@ def evaluate(lines, below, mass, scale, step):
 
 
 class _LineSearch:
-    """A search over all rows, stretch by stretch: the same ones for any number of threads."""
+    """A search over all rows, in blocks that do not depend on the number of threads."""
 
     def __init__(
         self,
         lines_of: Callable[[slice], MarginLines],
         weights: np.ndarray,
-        run: Run,
+        run: MapFunction,
         problem: MarginProblem,
     ):
-        bounds = np.linspace(0, len(weights), len(weights) // STRETCH + 1).astype(int).tolist()
-        stretches = [slice(a, b) for a, b in pairwise(bounds)]
+        bounds = np.linspace(0, len(weights), len(weights) // THREAD_ROWS + 1).astype(int).tolist()
+        blocks = [slice(a, b) for a, b in pairwise(bounds)]
         self.run, self.problem = run, problem
-        self.pieces = run(lambda at: (lines_of(at), weights[at]), stretches)
+        self.pieces = run(lambda at: (lines_of(at), weights[at]), blocks)
 
     def _sum_others(
         self, keep: Callable[[MarginLines, np.ndarray, WeightedLines], Settled]
     ) -> tuple[WeightedLines, Settled]:
-        """The rows that a kernel keeps of each stretch, and its sums over the others."""
+        """The rows that a kernel keeps of each block, and its sums over the others."""
 
-        def in_stretch(piece: tuple[MarginLines, np.ndarray]) -> tuple[WeightedLines, Settled]:
+        def in_block(piece: tuple[MarginLines, np.ndarray]) -> tuple[WeightedLines, Settled]:
             kept = WeightedLines.allocate(len(piece[1]) + 1)
             sums = keep(*piece, kept)
             return WeightedLines(*[own[: sums.n_left] for own in kept]), sums
 
-        found = self.run(in_stretch, self.pieces)
+        found = self.run(in_block, self.pieces)
         lines = WeightedLines.joined([kept for kept, _ in found])
         sums = np.sum([sums[1:] for _, sums in found], axis=0).tolist()
         return lines, Settled(len(lines.level), *sums)
@@ -439,7 +439,7 @@ class _LineSearch:
         reach = self.problem.reach
         low, high, apart = 0.0, reach, max(guess * FIRST_WIDTH, reach / 8192)
         at, (threshold, rises) = guess, self.evaluate(guess, near)
-        for _ in range(MOST_LOOKS):
+        for _ in range(MAX_LOOKS):
             low, high = (at, high) if rises else (low, at)
             step = min(at + apart, reach) if rises else max(at - apart, 0.0)
             if not low < step < high:
@@ -462,11 +462,11 @@ def find_step(
     weights: np.ndarray,
     problem: MarginProblem,
     guess: float = 0.0,
-    run: Run = one_by_one,
+    run: MapFunction = serial_map,
 ) -> BestStep:
     """As ``bisect_step``, of rows whose lines a function makes; a ``guess`` of the step helps."""
     n, (mass, scale, reach, _) = len(weights), problem
-    every = max(1, n // SOME) if n >= 2 * STRETCH else 1
+    every = max(1, n // SAMPLE_ROWS) if n >= 2 * THREAD_ROWS else 1
     some, own = lines_of(slice(0, n, every)), np.ascontiguousarray(weights[::every])
     share = mass * float(own.sum() / weights.sum()) if every > 1 else mass
     top = min(2 * guess, reach) if guess > 0 else reach / FIRST_PART

@@ -31,23 +31,24 @@ from steadyboost.boosters.dmcboost.margin_line_search import (
 from steadyboost.boosters.dmcboost.margin_state import MarginState, ScoredRows, SearchSample
 from steadyboost.boosters.dmcboost.search_tree import Leaf, LineSearchSplit
 from steadyboost.trees.data.binned import BinnedRows
-from steadyboost.trees.histograms.row_statistics import parts
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import split_evenly
 from steadyboost.trees.splits.bitset import BITSET_WORDS, contains
 from steadyboost.trees.splits.criteria import GINI
 from steadyboost.trees.splits.search import number_bins, order_categories
 
 MARGIN_DIGITS = 1e9  # margins that agree in so many digits are equal
-CHUNK = 1024  # rows whose words and shortfalls stay in the cache
-MANY = 2**16  # rows from which on the best step of a cut is found on a sample of them
-SOME = 2**13  # rows of that sample, at the least
-LISTED = 2**13  # rows of a leaf by which its cuts are put in order, at the least
-STRETCH = 2**16  # rows that a thread adds up at a time
+SHORTFALL_ROWS = 1024  # rows whose words and shortfalls stay in the cache
+SAMPLING_PAYS = 2**16  # rows from which on the best step of a cut is found on a sample of them
+MIN_SAMPLE_ROWS = 2**13  # rows of that sample, at the least
+MIN_ORDERING_ROWS = 2**13  # rows of a leaf by which its cuts are put in order, at the least
+THREAD_ROWS = 2**16  # rows that a thread adds up at a time
 EXACT_WORK = 2**17  # rows times searches of a leaf: all cuts are searched where that is enough
-FEWEST, FEW = 5, 2  # cuts that are searched at the least; of many rows, that are compared on all
-LABELS = 3  # for each side of a cut, by the bound
-NEAR = 1.25  # steps within this factor are the same to a bound
-MOST_LISTS = 3  # how often cuts are put in order
+MIN_SEARCHED_CUTS = 5  # of a leaf: the line search is run on them even if that takes long
+FULLY_COMPARED_CUTS = 2  # of those searched on a sample of the rows, compared on all rows
+TRIED_LABELS = 3  # for each side of a cut, by the bound
+SAME_STEP = 1.25  # steps within this factor are the same to a bound
+MAX_ORDERINGS = 3  # how often cuts are put in order
 STEPS = (1.0, 0.35, 2.5)  # parts of the last step at which cuts are put in order
 FIRST_STEPS = (1 / 64, 1 / 16, 1 / 4)  # parts of the scale, where there is no step yet
 
@@ -116,6 +117,7 @@ class CutSearch(NamedTuple):
 def search_cuts(scored, rows, table, numbers, search, found):
     """The best step of some cuts, threshold and margin there; the leaf's rows are listed."""
     level, base, way = search.lines
+    # Copies: the rows of this leaf get other lines for each label that is tried.
     lines = MarginLines(level.copy(), base.copy(), way.copy())
     level, base, way = lines
     labels = np.empty(len(rows), dtype=np.int64)
@@ -152,9 +154,9 @@ def sum_shortfalls_of(scored, rows, label, table, weights, probes, short):
     If there is a table of cuts, one for each probe, rows have the labels of these. Rows are read
     block by block, so that they are in the cache for all probes.
     """
-    labels = np.full(CHUNK, label)
-    for start in range(0, len(rows), CHUNK):
-        block = rows[start : start + CHUNK]
+    labels = np.full(SHORTFALL_ROWS, label)
+    for start in range(0, len(rows), SHORTFALL_ROWS):
+        block = rows[start : start + SHORTFALL_ROWS]
         for k in range(len(probes)):
             if len(table.places) > 0:
                 _label_rows(table, k, block, labels)
@@ -208,10 +210,13 @@ def sum_shortfalls(columns, scored, weights, integer_weights, rows, probe):
     y, n_classes = scored.y, scored.scores.shape[1]
     n_columns = _shortfall_width(n_classes)
     sums = np.zeros((starts[-1], n_columns + n_classes))
-    shortfalls, falling = np.zeros((CHUNK, n_columns)), np.empty(CHUNK + 1, dtype=np.uint64)
-    words = np.empty(CHUNK, dtype=np.uint32)
-    for begin in range(0, len(rows), CHUNK):
-        some = rows[begin : begin + CHUNK]
+    shortfalls, falling = (
+        np.zeros((SHORTFALL_ROWS, n_columns)),
+        np.empty(SHORTFALL_ROWS + 1, dtype=np.uint64),
+    )
+    words = np.empty(SHORTFALL_ROWS, dtype=np.uint32)
+    for begin in range(0, len(rows), SHORTFALL_ROWS):
+        some = rows[begin : begin + SHORTFALL_ROWS]
         n = _find_shortfalls(scored, weights, some, probe, falling, shortfalls)
         group = np.int64(-1)
         for f in range(len(places)):
@@ -360,12 +365,12 @@ class MarginSplitScorer:
         problem = MarginProblem(bottom, scale, scale, width)
         self.all = self.some = LabelledRows(sample, margin_state.rows, problem)
         n = len(sample.y)
-        self.stride_bits = (n // SOME).bit_length() - 1 if n >= MANY else 0
+        self.stride_bits = (n // MIN_SAMPLE_ROWS).bit_length() - 1 if n >= SAMPLING_PAYS else 0
         if self.stride_bits:
             self.some = self.all.every(1 << self.stride_bits, max(width, step / 64))
         self.groups = sample.groups(sample.n_classes)
         k, n_bins = sample.n_classes, int(sample.binned.offsets[-1])
-        self.n_labels = k if n_bins * k**2 * n <= EXACT_WORK else min(k, LABELS)
+        self.n_labels = k if n_bins * k**2 * n <= EXACT_WORK else min(k, TRIED_LABELS)
 
     def _of_some(self, rows: np.ndarray) -> np.ndarray:
         """Their places among some of the rows."""
@@ -384,17 +389,21 @@ class MarginSplitScorer:
         probes = [(step, self.some.threshold(step)) for step in self._first_steps(leaf)]
         rated: dict[tuple[float, ...], Rated] = {}
         rows = self._of_some(leaf.rows)
-        for _ in range(MOST_LISTS):
+        for _ in range(MAX_ORDERINGS):
             for probe in probes:
                 self._rate(leaf, rows, probe, rated)
             if not rated:
                 return None
             found = sorted(rated.values(), key=lambda one: one.order)
             best = found[0].probe
-            if any(step / NEAR <= best[0] <= step * NEAR for step, _ in probes):
+            if any(step / SAME_STEP <= best[0] <= step * SAME_STEP for step, _ in probes):
                 break
             probes = [best]
-        chosen = self._best_of_all(leaf, leaves, found[:FEW]) if self.stride_bits else found[0]
+        chosen = (
+            self._best_of_all(leaf, leaves, found[:FULLY_COMPARED_CUTS])
+            if self.stride_bits
+            else found[0]
+        )
         labels = int(chosen.cut[1]), int(chosen.cut[2])
         feature, step = int(chosen.cut[0]), chosen.probe[0]
         return LineSearchSplit(chosen.order[:2], feature, chosen.left_bitset, labels, step)
@@ -415,7 +424,7 @@ class MarginSplitScorer:
         """
         some, run = self.some, self.sample.run
         cuts, sets = self._cuts(leaf, probe)
-        most = int(min(len(cuts), max(FEWEST, EXACT_WORK // len(self.sample.y))))
+        most = int(min(len(cuts), max(MIN_SEARCHED_CUTS, EXACT_WORK // len(self.sample.y))))
         first = np.lexsort((cuts[:, 4], cuts[:, 3]))[:most].tolist()
         names = {at: (at // self.n_labels**2, *cuts[at, 1:3]) for at in first}
         new = [at for at in first if names[at] not in rated]
@@ -448,7 +457,7 @@ class MarginSplitScorer:
         pieces = [
             (one, part)
             for one in leaves
-            for part in parts(len(one.rows), -(-len(one.rows) // STRETCH))
+            for part in split_evenly(len(one.rows), -(-len(one.rows) // THREAD_ROWS))
         ]
         short = np.sum(self.sample.run(add_up, pieces), axis=0)
         margins = (own.mass * probes[:, 1] - short) / (own.mass * (own.scale + probes[:, 0]))
@@ -468,7 +477,7 @@ class MarginSplitScorer:
 
     def _cuts(self, leaf: Leaf, probe: Probe) -> tuple[np.ndarray, np.ndarray]:
         """All cuts of a leaf with their shortfalls at a probe, and bins going left."""
-        rows = leaf.rows[:: max(1, len(leaf.rows) // LISTED)]
+        rows = leaf.rows[:: max(1, len(leaf.rows) // MIN_ORDERING_ROWS)]
         found = [self._cuts_of_group(rows, probe, group) for group in self.groups]
         cuts, sets = (np.concatenate(both) for both in zip(*found, strict=True))
         cuts[:, 4] = np.round(
@@ -481,7 +490,7 @@ class MarginSplitScorer:
     ) -> tuple[np.ndarray, np.ndarray]:
         sample, own, width = self.sample, self.all, shortfall_width(self.sample.n_classes)
         weighted = own.scored, own.weights, sample.integer_weights
-        sums = sample.sum_stretches(
+        sums = sample.sum_blocks(
             lambda columns, some: sum_shortfalls(columns, *weighted, some, probe),
             sample.columns(features), rows, width + sample.n_classes,
         )  # fmt: skip

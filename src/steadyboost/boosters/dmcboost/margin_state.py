@@ -10,21 +10,13 @@ from steadyboost.boosters.dmcboost.margin_line_search import bottom_threshold
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.data.bundling import NO_BUNDLES, FeatureBundles, pays, unbundle
 from steadyboost.trees.growth.tree import SHARDING_PAYS
-from steadyboost.trees.histograms.row_statistics import (
-    LANES,
-    SUM_ROWS,
-    Run,
-    ScratchArrays,
-    factors,
-    one_by_one,
-    parts,
-    sum_labels,
-)
+from steadyboost.trees.histograms.row_statistics import LANES, SUM_ROWS, scale_factors, sum_labels
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import MapFunction, ScratchArrays, serial_map, split_evenly
 
 GROUP_CELLS = 2**23  # histogram cells that are computed at a time
-SOME = 2**14  # size of the subsample that brackets the end of the bottom
-STRETCHES = 8  # chunks of large data, whose partial sums are added
+BRACKET_ROWS = 2**14  # size of the subsample that brackets the end of the bottom
+N_BLOCKS = 8  # chunks of large data, whose partial sums are added
 
 Edge = tuple[float, float]  # the largest margin of the bottom, and the share of tied rows in it
 
@@ -79,7 +71,7 @@ class SearchSample:
     weights: np.ndarray
     integer_weights: np.ndarray
     n_threads: int = 1
-    run: Run = one_by_one
+    run: MapFunction = serial_map
 
     def take(
         self, rows: np.ndarray, weights: np.ndarray, integer_weights: np.ndarray
@@ -114,11 +106,11 @@ class SearchSample:
             return ColumnBins(packed, columns, starts), bundles
         return single, NO_BUNDLES
 
-    def stretches(self, n_rows: int) -> list[slice]:
+    def blocks(self, n_rows: int) -> list[slice]:
         """Rows to be added up at a time: the same ones for any number of threads."""
-        return parts(n_rows, STRETCHES if n_rows * self.n_classes >= SHARDING_PAYS else 1)
+        return split_evenly(n_rows, N_BLOCKS if n_rows * self.n_classes >= SHARDING_PAYS else 1)
 
-    def sum_stretches(
+    def sum_blocks(
         self,
         add_up: Callable[[ColumnBins, np.ndarray], np.ndarray],
         single: ColumnBins,
@@ -127,7 +119,7 @@ class SearchSample:
     ) -> np.ndarray:
         """Sums by bin."""
         columns, bundles = self.bundled(single, len(rows), n_channels)
-        found = self.run(lambda at: add_up(columns, rows[at]), self.stretches(len(rows)))
+        found = self.run(lambda at: add_up(columns, rows[at]), self.blocks(len(rows)))
         sums = found[0] if len(found) == 1 else np.sum(found, axis=0)
         return unbundle(bundles, sums, single.starts) if len(bundles.members) else sums
 
@@ -151,7 +143,7 @@ class MarginState:
         n = len(scores)
         self.scores, self.rivals = scores, RivalScores.allocate(n)
         self.rows = ScoredRows(scores, sample.y, self.rivals)
-        self.sample, self.parts = sample, parts(n, sample.n_parts)
+        self.sample, self.parts = sample, split_evenly(n, sample.n_parts)
         sample.run(lambda at: find_rivals(*self.rows.at(at)), self.parts)
         self.margins = self.rivals.own - self.rivals.first  # not divided by the total step
         self.scratch = ScratchArrays()
@@ -164,7 +156,7 @@ class MarginState:
 
     def _near_floor(self, mass: float) -> tuple[float, float]:
         """Likely bounds of the largest margin of the bottom, estimated on a subsample."""
-        weights, every = self.sample.weights, len(self.margins) // SOME
+        weights, every = self.sample.weights, len(self.margins) // BRACKET_ROWS
         if every < 2:
             return -np.inf, np.inf
         some, own = self.margins[::every], weights[::every]
@@ -183,7 +175,7 @@ class MarginState:
             *sums, m = _sum_below(self.margins[at], weights[at], integers[at], low, high, *near)
             return *sums, near[0][:m], near[1][:m]
 
-        found = self.sample.run(sum_below, self.sample.stretches(len(self.margins)))
+        found = self.sample.run(sum_below, self.sample.blocks(len(self.margins)))
         right, below, total = (sum(own[k] for own in found) for k in range(3))
         values, masses = (np.concatenate([own[k] for own in found]) for k in (3, 4))
         if low > -np.inf and not below < mass <= below + masses.sum():
@@ -201,7 +193,7 @@ def bottom_edges(scored, rows, shares, fixed_point_scale, out):
     """
     scores, y, first = scored.scores, scored.y, scored.rivals.first
     n_classes = scores.shape[1]
-    lift, factor = factors(fixed_point_scale)
+    lift, factor = scale_factors(fixed_point_scale)
     for j in range(len(rows)):
         i = rows[j]
         share = np.int64(np.rint(shares[i] * lift * factor))
@@ -274,10 +266,10 @@ def floor_of(margins: np.ndarray, weights: np.ndarray, mass: float) -> float:
 
 
 def bottom_shares(
-    margins: np.ndarray, weights: np.ndarray, edge: Edge, run: Run = one_by_one
+    margins: np.ndarray, weights: np.ndarray, edge: Edge, run: MapFunction = serial_map
 ) -> np.ndarray:
     """How much of each row's weight is at the bottom; rows that tie share the last places."""
-    spans, out = parts(len(margins), -(-len(margins) // SUM_ROWS)), np.empty(len(margins))
+    spans, out = split_evenly(len(margins), -(-len(margins) // SUM_ROWS)), np.empty(len(margins))
     run(lambda at: _share(margins[at], weights[at], *edge, out[at]), spans)
     return out
 

@@ -42,15 +42,19 @@ from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.tree import TreeAnswer
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.tree import Parallelism, grow_tree
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, parts
+from steadyboost.trees.growth.tree import grow_tree
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
+from steadyboost.trees.parallel import Parallelism, split_evenly
 
 ROUNDING = 1e-12  # a change below this is none
 LARGEST_SCALE = 1e12  # of the sum of the steps: beyond, rounding of scores would hide single steps
 
 
+Hypothesis = tuple[Question, Answer, np.ndarray]  # what was asked, the answer, and its votes
+
+
 @dataclass(frozen=True)
-class Direct:
+class SearchOptions:
     """How a booster optimises: its trees, its steps, and the settings of the second phase.
 
     ``tree`` is None where another learner answers; ``bottom`` is a weight of rows; ``ascends`` says
@@ -98,12 +102,12 @@ class DirectSearch:
         self,
         rows: TrainingState,
         learner: Learner,
-        direct: Direct,
+        options: SearchOptions,
         stages: Sequence[Stage],
         phase: int = 1,
     ):
-        self.rows, self.learner, self.direct = rows, learner, direct
-        self.stages, self.seeds = list(stages), Seeds(direct.seed)
+        self.rows, self.learner, self.options = rows, learner, options
+        self.stages, self.seeds = list(stages), Seeds(options.seed)
         weights = np.ones(len(rows)) if rows.sample_weight is None else rows.sample_weight
         self.sample = SearchSample(
             rows.data.binned,  # type: ignore[arg-type]  # None where another learner answers
@@ -121,10 +125,11 @@ class DirectSearch:
     def return_to_stages(self) -> None:
         """Reset to the stages, without the rounds that were tried beyond them."""
         stages = self.stages
+        # In row order: line searches compare the scores of one row after the other.
         self.scores = np.array(self.rows.scores, order="C")
         self.margin_state = MarginState(self.sample, self.scores)
         self.scale = total_step(stages)
-        self.edge = self.margin_state.bottom(self.direct.bottom)[1]
+        self.edge = self.margin_state.bottom(self.options.bottom)[1]
         first = [stage for stage in stages if stage.extra["phase"] == 1]
         second = [stage for stage in stages if stage.extra["phase"] == 2]
         self.unit = total_step(first)
@@ -151,7 +156,7 @@ class DirectSearch:
         Rounds are tried until one does, and none is taken if ``patience`` rounds do not.
         """
         while self.phase == 1 and not self.pending_ends_well():
-            if self.error <= 0 or self.idle >= self.direct.patience or self.is_too_large():
+            if self.error <= 0 or self.idle >= self.options.patience or self.is_too_large():
                 self.end_first_phase()
             else:
                 t = len(self.stages) + len(self.pending)
@@ -187,9 +192,9 @@ class DirectSearch:
 
     def is_done(self) -> bool:
         """Whether the last phase has ended."""
-        if self.phase == 2 and self.direct.ascends:
-            return self.idle >= self.direct.patience or self.is_too_large()
-        return not (self.direct.ascends or self.is_descending())
+        if self.phase == 2 and self.options.ascends:
+            return self.idle >= self.options.patience or self.is_too_large()
+        return not (self.options.ascends or self.is_descending())
 
     def apply(self, move: Move) -> None:
         self.margin_state.move(move.votes, move.step)
@@ -198,7 +203,7 @@ class DirectSearch:
 
     def error_and_margin(self) -> tuple[float, float]:
         """The training error, where ties are errors, and the mean bottom margin."""
-        bottom, total = self.direct.bottom, float(self.sample.integer_weights.sum())
+        bottom, total = self.options.bottom, float(self.sample.integer_weights.sum())
         right, self.edge, margin = self.margin_state.bottom(bottom)
         return (total - right) / total, margin / (bottom * self.scale)
 
@@ -210,25 +215,27 @@ class DirectSearch:
         self.stages.append(stage)
         return RoundResult(stage, move.votes, [move.question], info, no_edge)
 
-    def ask(self, weights: np.ndarray, round_: Round) -> tuple[Question, Answer, np.ndarray]:
+    def fit_learner(self, weights: np.ndarray, round_: Round) -> Hypothesis:
         """Fit the booster's own weak learner, if it has one."""
         question = self.question(weights)
-        return question, *answer_to(question, self.rows, self.learner, round_, self.direct.resample)
+        return question, *answer_to(
+            question, self.rows, self.learner, round_, self.options.resample
+        )
 
     def view(self, round_: Round) -> tuple[SearchSample, MarginState]:
         """Rows that a tree is grown on: all of them, or a bootstrap."""
-        if not self.direct.resample:
+        if not self.options.resample:
             return self.sample, self.margin_state
         counts = round_.draw_counts(self.rows, self.sample.weights)
         rows = np.flatnonzero(counts)
         drawn = self.sample.take(rows, counts[rows].astype(float), counts[rows])
         return drawn, MarginState(drawn, self.scores[rows])
 
-    def searched(
+    def grow(
         self, sample: SearchSample, scorer: LineSearchScorer, weights: np.ndarray
-    ) -> tuple[Question, Answer, np.ndarray]:
+    ) -> Hypothesis:
         """A tree whose splits are scored by line searches."""
-        growth = self.direct.tree
+        growth = self.options.tree
         assert growth is not None
         tree, labels, votes = search_tree(sample, scorer, growth.max_depth, growth.max_leaf_nodes)
         answer = TreeAnswer(tree, np.maximum(labels, 0))  # the root has none of its own
@@ -244,13 +251,13 @@ class DirectSearch:
 
     def descend(self, round_: Round) -> Move:
         """Phase I: a hypothesis, and the step of least error along it."""
-        if self.direct.tree is None:
-            found = self.ask(exponential_losses(self.sample, self.margin_state)[1], round_)
+        if self.options.tree is None:
+            found = self.fit_learner(exponential_losses(self.sample, self.margin_state)[1], round_)
         else:
             sample, margin_state = self.view(round_)
             scorer = ErrorSplitScorer(sample, margin_state, self.scale)
             weights = scorer.row_losses.total if sample is self.sample else self.sample.weights
-            found = self.searched(sample, scorer, weights)
+            found = self.grow(sample, scorer, weights)
         whole, spans = self.sample.integer_weights, self.margin_state.parts
         width, run = merging_width(self.scale), self.sample.run
         low, high, right = best_of_curve(self.margin_state.rows, found[2], whole, width, run, spans)
@@ -258,54 +265,54 @@ class DirectSearch:
         # The outermost intervals are half-lines.
         begin = high[at - 1] if at > 0 else -np.inf
         end = low[at] if at < len(low) else np.inf
-        step = self.direct.learning_rate * float(step)
+        step = self.options.learning_rate * float(step)
         return Move(*found, step, (float(begin), float(end)))
 
     def ascend(self, round_: Round) -> Move:
         """Phase II: a hypothesis, and the step of the largest bottom margin, plus epsilon."""
-        direct, sample = self.direct, self.sample
+        options, sample = self.options, self.sample
         shares = bottom_shares(self.margin_state.margins, sample.weights, self.edge, sample.run)
-        if direct.tree is None:
-            found = self.ask(shares, round_)
-        elif direct.gradient:
-            found = self.by_edges(shares, round_)
+        if options.tree is None:
+            found = self.fit_learner(shares, round_)
+        elif options.gradient:
+            found = self.tree_by_edges(shares, round_)
         else:
-            found = self.by_margins(shares, *self.view(round_))
+            found = self.tree_by_margins(shares, *self.view(round_))
         begin, end = self.best_step(found[2])
-        step = self.direct.learning_rate * (begin + direct.epsilon * self.unit)
+        step = self.options.learning_rate * (begin + options.epsilon * self.unit)
         return Move(*found, step, (begin, end))
 
-    def by_margins(
+    def tree_by_margins(
         self, shares: np.ndarray, sample: SearchSample, margin_state: MarginState
-    ) -> tuple[Question, Answer, np.ndarray]:
+    ) -> Hypothesis:
         """The tree with the largest bottom margin after its best step."""
-        bottom = self.direct.bottom * (sample.weights.sum() / self.sample.weights.sum())
-        width = self.direct.tol * self.unit
+        bottom = self.options.bottom * (sample.weights.sum() / self.sample.weights.sum())
+        width = self.options.tol * self.unit
         scorer = MarginSplitScorer(
             sample, margin_state, self.scale, bottom, width, self.last_step()
         )
-        return self.searched(sample, scorer, shares)
+        return self.grow(sample, scorer, shares)
 
     def last_step(self) -> float:
         """That of the last round of phase II, without epsilon; 0 before there is one."""
         stage = self.stages[-1]
         if stage.extra["phase"] == 1:
             return 0.0
-        rate = self.direct.learning_rate  # undone, with epsilon, to give the search its own step
-        return max(0.0, float(stage.step) / rate - self.direct.epsilon * self.unit)
+        rate = self.options.learning_rate  # undone, with epsilon, to give the search its own step
+        return max(0.0, float(stage.step) / rate - self.options.epsilon * self.unit)
 
-    def by_edges(self, shares: np.ndarray, round_: Round) -> tuple[Question, Answer, np.ndarray]:
+    def tree_by_edges(self, shares: np.ndarray, round_: Round) -> Hypothesis:
         """The tree with the largest total edge over the rows at the bottom."""
-        sample, growth = self.sample, self.direct.tree
+        sample, growth = self.sample, self.options.tree
         assert growth is not None
         question = self.question(shares)
-        if self.direct.resample:
+        if self.options.resample:
             shares = round_.draw_counts(self.rows, question.weights).astype(float)
         rows = np.flatnonzero(shares > 0)
         edges = np.empty((len(rows), sample.n_classes + 1), dtype=np.int64)  # the last: the mass
         # A power of two: integer weights stay integers, and equal splits equal.
         scale = 2.0 ** float(np.ceil(np.log2(edges.shape[1] * shares.sum())))
-        scored, spans = self.margin_state.rows, parts(len(rows), sample.n_parts)
+        scored, spans = self.margin_state.rows, split_evenly(len(rows), sample.n_parts)
         sample.run(lambda at: bottom_edges(scored, rows[at], shares, scale, edges[at]), spans)
         own, sums = sample.binned.take(rows), FixedPointSums.of_fixed(edges, scale)
         parallel = Parallelism(sample.n_threads, sample.run)
@@ -314,12 +321,12 @@ class DirectSearch:
         return question, answer, self.votes_of(answer)
 
     def best_step(self, votes: np.ndarray) -> tuple[float, float]:
-        sample, direct, rows = self.sample, self.direct, self.margin_state.rows
+        sample, options, rows = self.sample, self.options, self.margin_state.rows
 
         def lines_of(at: slice) -> MarginLines:
             return lines_along(rows.at(at).contiguous(), np.ascontiguousarray(votes[at]), 1.0)
 
-        problem = MarginProblem(direct.bottom, self.scale, self.scale, direct.tol * self.unit)
+        problem = MarginProblem(options.bottom, self.scale, self.scale, options.tol * self.unit)
         found = find_step(lines_of, sample.weights, problem, self.last_step(), sample.run)
         return float(found.begin), float(found.end)
 
@@ -390,8 +397,8 @@ def _second_phase(run: Boosting, first: Boosting, value: float) -> dict[str, Any
     """Go on from the stages of phase I; the held-out error of the best round."""
     run.stages = list(first.stages)
     run.replay()
-    direct = run.booster._direct()
-    search = DirectSearch(run.rows, run.learner, direct, run.stages, phase=2)
+    options = run.booster._search_options()
+    search = DirectSearch(run.rows, run.learner, options, run.stages, phase=2)
     search.margin = search.error_and_margin()[1]  # that of phase I was for another bottom
     extra = {**run.stages[-1].extra, "margin": search.margin}
     run.stages[-1] = replace(run.stages[-1], extra=extra)

@@ -122,7 +122,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
     def decision(self, scores: np.ndarray) -> np.ndarray:
         """H; with more than two classes, a score per class from all subproblems."""
         if self.n_classes_ <= 2:
-            return scores[:, 0].copy()
+            return scores[:, 0].copy()  # ``scores`` change in the next stage of a staged prediction
         return scores.copy() if self._is_ovr() else scores @ self.bits_.T.astype(float)
 
     def probabilities(self, scores: np.ndarray) -> np.ndarray:

@@ -22,8 +22,9 @@ from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.learners.base import Answer, Answers, Learner, Question
 from steadyboost.learners.tree import Tree, answers_at_once
-from steadyboost.trees.histograms.row_statistics import add_up, parts, rounded
+from steadyboost.trees.histograms.row_statistics import round_to_40_bits
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import split_evenly, sum_in_order
 
 
 @kernel
@@ -82,7 +83,7 @@ def _take_apart(worths, masses, targets, weights):
 def indicator(y: np.ndarray, n_labels: int) -> np.ndarray:
     """Which rows have each label, (labels, n)."""
     if y.ndim == 2:
-        return np.ascontiguousarray((y != 0).T)
+        return np.ascontiguousarray((y != 0).T)  # each label is read as a row
     return y == np.arange(n_labels)[:, None]
 
 
@@ -94,7 +95,7 @@ def _total(rows: TrainingState, function: Any, *arrays: np.ndarray) -> np.ndarra
         function(*arrays, chunk.rows.start, chunk.rows.stop, out)
         return out
 
-    return rows.allreduce([in_chunk(chunk) for chunk in rows.chunks], add_up)
+    return rows.allreduce([in_chunk(chunk) for chunk in rows.chunks], sum_in_order)
 
 
 class LabelResult(NamedTuple):
@@ -162,7 +163,7 @@ class LabelwiseClassifier(BoostingClassifier):
         at_once = answers_at_once(learner) and not one_by_one
         n_calls = min(rows.workers.n_threads, len(worths)) if at_once else len(worths)
         asked = LabelQuestions(rows, learner, round_.split(len(worths)), worths, votes, at_once)
-        spans = parts(len(worths), n_calls)
+        spans = split_evenly(len(worths), n_calls)
         some = rows.workers.parallel_map(partial(self.ask_labels, asked), spans)
         found = list(chain.from_iterable(some))
         error = self.errors(found)
@@ -178,7 +179,7 @@ class LabelwiseClassifier(BoostingClassifier):
         masses = _total(rows, _masses, own)
         targets, weights = np.empty(own.shape, dtype=np.int32), np.empty(own.shape)
         # Rounded: a total may differ in its last bits between machines, and weights must not.
-        _take_apart(own, rounded(np.where(masses > 0, masses, 1.0)), targets, weights)
+        _take_apart(own, round_to_40_bits(np.where(masses > 0, masses, 1.0)), targets, weights)
         pairs = zip(targets, weights, strict=True)
         questions = [Question(target, weight, 2, self.code) for target, weight in pairs]
         answers: list[Any]

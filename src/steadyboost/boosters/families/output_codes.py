@@ -15,10 +15,10 @@ from steadyboost.ensemble.estimator import BoostingClassifier
 from steadyboost.ensemble.rounds import Draw, Round
 from steadyboost.ensemble.scores import softmax
 from steadyboost.ensemble.training_state import RowChunk, TrainingState, scale_of
-from steadyboost.ensemble.weighting import CHUNK, ExpScoreCache, PairWeighting
+from steadyboost.ensemble.weighting import SUMMED_ROWS, ExpScoreCache, PairWeighting
 from steadyboost.learners.base import Question
-from steadyboost.trees.histograms.row_statistics import add_up
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import sum_in_order
 from steadyboost.trees.prediction.apply import take
 
 Damping = Callable[[np.ndarray], np.ndarray]
@@ -39,8 +39,8 @@ def _sum_by_label(values, factor, y, out):
 def _write_edges(values, factor, total, y, out):
     """Write edges chunk by chunk, as pairs are stored by column and edges by row."""
     k = values.shape[1]
-    for start in range(0, len(y), CHUNK):
-        stop = min(start + CHUNK, len(y))
+    for start in range(0, len(y), SUMMED_ROWS):
+        stop = min(start + SUMMED_ROWS, len(y))
         for c in range(k):
             for i in range(start, stop):
                 out[i, c] = -factor[i] * values[i, c]
@@ -100,7 +100,7 @@ class PairDistribution:
 
     def _total(self, values: list) -> Any:
         """Sum over the chunks of all machines."""
-        return self.rows.allreduce(values, add_up)
+        return self.rows.allreduce(values, sum_in_order)
 
     def _each(self, function: Callable[[ChunkPairs], np.ndarray | float | None]) -> list:
         return self.rows.workers.run(function, self.parts)
@@ -116,7 +116,7 @@ class PairDistribution:
 
         return self._total(self._each(of_part))
 
-    def ask(self, colors: np.ndarray) -> float:
+    def weigh_rows(self, colors: np.ndarray) -> float:
         """Set the rows' weights to D(i) for a colouring; returns U, the weight that it separates.
 
         D(i) = sum of D(i, l) over the labels l of the other colour, divided by U (003, Fig. 3).
@@ -132,12 +132,12 @@ class PairDistribution:
 
         separated = self._total(self._each(of_part))
         if separated < TINY:
-            return self._ask_by_logarithms(colors)
+            return self._weigh_rows_by_logarithms(colors)
         weights /= separated
         return separated
 
-    def _ask_by_logarithms(self, colors: np.ndarray) -> float:
-        """As ``ask``: U may be too small for a float, but the rows' shares of it are not."""
+    def _weigh_rows_by_logarithms(self, colors: np.ndarray) -> float:
+        """As ``weigh_rows``: U may be too small for a float, but the rows' shares of it are not."""
         rows, weights = self.rows, self.rows.weights
         logs = [part.log_other(colors) for part in self.parts]
         top = rows.allreduce([float(own.max()) for own in logs], max)
@@ -194,7 +194,7 @@ class OutputCodeClassifier(BoostingClassifier):
         else:
             colors = rule.draw(round_.t, k, None, round_.rng(Draw.COLORING))
             pairs = PairDistribution(rows, self.damping(), colors)
-        separated = pairs.ask(colors)
+        separated = pairs.weigh_rows(colors)
         info = {"U": separated, "coloring": colors.tolist()}
         targets = np.empty_like(rows.y)
         take(colors, rows.y, targets)

@@ -11,8 +11,8 @@ from steadyboost.ensemble.scores import ROUNDING
 from steadyboost.trees.jit import kernel
 
 ABSENT = 1e-280  # a share of a class that is none: later layers could not tell it from zero
-LEAST = 1e-300  # mass of one side, where it is a divisor
-STRETCH = 1024  # rows that go through a layer together: their mass at two nodes stays in the cache
+MIN_DIVISOR = 1e-300  # mass of one side, where it is a divisor
+LAYER_ROWS = 1024  # that go through a layer together: their mass at two nodes stays in the cache
 
 
 @kernel
@@ -65,8 +65,8 @@ def add_mistakes(weights, votes, nodes, y, start, out):
 def _move(mass, routes, votes):
     """One layer: from the right, so that a node's mass is taken before more arrives."""
     last = len(routes) - 1
-    for start in range(0, mass.shape[1], STRETCH):
-        rows = slice(start, min(start + STRETCH, mass.shape[1]))
+    for start in range(0, mass.shape[1], LAYER_ROWS):
+        rows = slice(start, min(start + LAYER_ROWS, mass.shape[1]))
         for back in range(last + 1):
             node = last - back
             zero, one = routes[node, 0], routes[node, 1]
@@ -104,7 +104,7 @@ def push(mass: np.ndarray, routes: np.ndarray, votes: np.ndarray, score: np.ndar
         mass[:, 0] = 1
     mass[:, n_nodes] = 0
     _move(mass.T, routes, votes.T)
-    _half_log_odds(mass.T, n_nodes + 1, LEAST, ROUNDING, score)
+    _half_log_odds(mass.T, n_nodes + 1, MIN_DIVISOR, ROUNDING, score)
 
 
 def routes_of(class_shares: np.ndarray, mistakes: np.ndarray) -> np.ndarray:

@@ -20,7 +20,7 @@ from steadyboost.ensemble.workers import Workers
 from steadyboost.learners.base import Answer, Learner, Question
 from steadyboost.learners.tree import answers_at_once
 
-WORK = 8_000_000  # weights that are held at a time
+MAX_HELD_WEIGHTS = 8_000_000  # weights that are held at a time
 
 
 class Layer(NamedTuple):
@@ -98,7 +98,7 @@ class Program(TrainingState):
         answers: list[Answer | None] = [None] * n_nodes
         average, mistakes = np.zeros(n), np.zeros((n_nodes, 2))
         size = max(
-            1, WORK // self.n_all
+            1, MAX_HELD_WEIGHTS // self.n_all
         )  # nodes at a time; by all rows, so as not to depend on workers
         for start in range(0, len(mixed), size):
             nodes = mixed[start : start + size]

@@ -42,11 +42,11 @@ class SoftmaxBoostClassifier(LabelwiseClassifier):
         order of ``classes_``. By default 1 for each mistake. Costs of each row can be passed to
         ``fit`` instead.
     row_sampling : {"stake", "uniform"}, default="stake"
-        How rows are drawn where costs are unequal. "stake": in proportion to how much more the
-        dearest answer costs than the cheapest, and costs are divided by this stake. The expected
-        cost is the same up to a factor, which makes the scale of the costs irrelevant. "uniform":
-        every row alike, as Algorithm 2 is printed; costs must then be from 0 to 1. With 0-1 costs
-        both are the same.
+        How rows are drawn where costs are unequal. "stake": in proportion to the cost of
+        the most expensive answer minus that of the cheapest, and costs are divided by this stake.
+        The expected cost is the same up to a factor; the scale of the costs does not matter.
+        "uniform": every row alike, as Algorithm 2 is printed; costs must then be from 0 to 1.
+        With 0-1 costs both are the same.
     n_samples : float, int or "all", default=1.0
         Pairs of a row and a label drawn in each round, from the rows and g: a float is a multiple
         of the number of rows (by default as many pairs as rows, as in the paper), an int is a

@@ -14,7 +14,7 @@ from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.learners.base import sums_before
 from steadyboost.trees.jit import kernel
 
-CELLS = 1 << 17  # scores that are raised at a time, so that they stay in the second-level cache
+EXP_CELLS = 1 << 17  # scores that are raised at a time, so that they stay in the second-level cache
 
 
 @kernel
@@ -139,7 +139,7 @@ class SoftRisk:
         """
         n_labels = self.table.shape[1]
         out = np.empty((n_labels if self.label is None else 1, len(self.rows)))
-        size = max(1, CELLS // n_labels)
+        size = max(1, EXP_CELLS // n_labels)
         spans = [
             (chunk, self.scores(chunk), start)
             for chunk in self.rows.chunks

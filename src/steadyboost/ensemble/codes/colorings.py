@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from steadyboost.trees.histograms.row_statistics import rounded
+from steadyboost.trees.histograms.row_statistics import round_to_40_bits
 
 Coloring = NDArray[np.int8]
 Affinity = NDArray[np.floating[Any]]
@@ -168,7 +168,7 @@ def _cuts(weights: Affinity, sides: Affinity) -> Affinity:
 
 def _best(weights: Affinity, sides: Affinity) -> Affinity:
     """The first row with the largest cut: at the start halves tie, however weights are added up."""
-    return sides[rounded(_cuts(weights, sides)).argmax()]
+    return sides[round_to_40_bits(_cuts(weights, sides)).argmax()]
 
 
 @lru_cache(maxsize=2)

@@ -40,7 +40,7 @@ class Numbers:
         need(array.dtype.kind in self.kinds, f"{name} is of type {array.dtype}")
         if self.shape is not ...:
             self._check_shape(value, name, sizes)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore"):  # comparisons with NaN are False
             inside = (array >= self.low) & (array <= self.high)
         if self.missing:
             inside |= array != array
@@ -93,7 +93,7 @@ def distribution(*shape: int | str | None) -> Check:
 
 
 def maybe(own: Check) -> Check:
-    """None, or what another check lets pass."""
+    """None, or what another check accepts."""
 
     def check(value: Any, name: str, sizes: Sizes) -> None:
         if value is not None:

@@ -139,7 +139,7 @@ def write_model(
     history: Iterable[dict[str, Any]],
     notes: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write a booster with these stages and history, and notes of whoever keeps the file."""
+    """Write a booster with these stages and history, and notes, such as those of a checkpoint."""
     model._validate_params()
     check_classes(model.classes_)
     check_stages(stages, model)
@@ -299,7 +299,7 @@ def _try(model: BoostingClassifier) -> None:
     n = model._encoder.n_columns
     some = np.array([[0.0], [np.nan], [-1e300], [1e300]])
     rows = model._data(np.broadcast_to(some, (len(some), n)), Workers(1))
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # values that are not finite are found below
         scores = model._initial_scores(rows)
         for stage in model.stages_:
             model.add(scores, stage, stage.answer.votes(rows))

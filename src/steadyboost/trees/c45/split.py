@@ -26,8 +26,8 @@ EPSILON = 1e-3
 ROUNDING = 1e-6
 # The gain of a test that is not allowed.
 REJECTED = -1.0
-# A sparse node lists its entries in one pass over all entries if it has more than one in so many
-# of them, else row by row, which needs a sort.
+# If a node has more than one in this many of all entries, they are listed in one pass over all
+# entries; otherwise row by row, which needs a sort.
 SWEEP = 16
 
 

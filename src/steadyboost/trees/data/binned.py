@@ -21,13 +21,15 @@ class Layout(NamedTuple):
     offsets: np.ndarray
     n_bins: np.ndarray
     has_missing: np.ndarray
-    categorical: np.ndarray | None  # None for no categories: their order is not compiled then
+    categorical: (
+        np.ndarray | None
+    )  # None without categories: the code that orders them is not compiled then
 
 
 class SparseColumns(NamedTuple):
     """Feature f is in ``bins[k]`` in row ``rows[k]`` for k from ``starts[f]`` to ``starts[f + 1]``.
 
-    Rows ascend within a feature; in all other rows it is in its ``zero_bins[f]``.
+    Rows ascend within a feature; all other rows are in its bin ``zero_bins[f]``.
     """
 
     starts: np.ndarray
@@ -51,7 +53,8 @@ class Bins(NamedTuple):
     """Binned rows as kernels take them: dense words, or ``sparse`` entries.
 
     ``packed[f // 4, i]`` holds feature f of row i in byte ``f % 4``; ``features`` are those to use.
-    What is None is not compiled: kernels that depend on it take it as an argument of its own.
+    numba leaves out the code for ``bundles`` or ``sparse`` where they are None, if kernels take
+    them as arguments of their own.
     """
 
     packed: np.ndarray
@@ -62,7 +65,7 @@ class Bins(NamedTuple):
 
 
 class BinnedRows:
-    """Binned rows; of each feature the number of bins, and whether values are missing."""
+    """Binned rows, dense or sparse, with the number of bins of each feature."""
 
     n_bins: np.ndarray
     has_missing: np.ndarray
@@ -104,11 +107,11 @@ class BinnedRows:
         raise NotImplementedError
 
     def bundles(self, n_channels: int) -> FeatureBundles:
-        """Bundles of features, for sums of so many channels."""
+        """Bundles of features for histograms of ``n_channels``; none by default."""
         return NO_BUNDLES
 
     def n_read(self, n_rows: int, n_features: int) -> int:
-        """Bins that are read for a histogram of so many rows and features."""
+        """Number of bins that are read to build a histogram of ``n_rows`` and ``n_features``."""
         raise NotImplementedError
 
     def unpacked(self, feature: np.ndarray) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:

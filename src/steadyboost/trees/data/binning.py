@@ -5,22 +5,21 @@ Sparse columns are passed as (starts, rows, values): the entries of column f are
 bins are those of the same columns in full.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from steadyboost.trees.jit import kernel
-
-Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
+from steadyboost.trees.parallel import MapFunction
 
 MAX_BINS = 255  # of values; with the one of missing values they fit a byte
-GRID = 1024  # cells of equal width: a value is only compared with the cuts in its own cell
+GRID_CELLS = 1024  # cells of equal width: a value is only compared with the cuts in its own cell
 PADDED = 512  # length of padded values: a search of 8 steps may read beyond the 255th
-ROWS = 256  # that are binned at a time: all of their columns stay in the cache
+ASSIGN_ROWS = 256  # that are binned at a time: all of their columns stay in the cache
 
 
 @kernel
@@ -72,7 +71,7 @@ def few_distinct(values, limit, out):
 
 
 def midpoints(distinct: np.ndarray) -> np.ndarray:
-    """Cuts between neighbours."""
+    """Cuts halfway between neighbouring values."""
     return halfway(distinct[:-1], distinct[1:])
 
 
@@ -105,17 +104,17 @@ def find_dense_cuts(
     weights: np.ndarray | None,
     max_bins: Sequence[int],
     sample: np.ndarray | None,
-    run: Run,
+    run: MapFunction,
 ) -> tuple[list[np.ndarray], np.ndarray]:
     """Cut points of each column, with a limit for each, and whether it has missing values."""
 
     def of_column(f: int) -> tuple[np.ndarray, bool]:
+        # A copy, as most tables are in row order: it is read several times.
         column = np.ascontiguousarray(X[:, f], dtype=np.float64)
         return find_cuts(column, weights, max_bins[f], sample), bool(np.isnan(column).any())
 
-    found = run(of_column, range(X.shape[1]))
-    missing = np.array([missing for _, missing in found], dtype=np.int64)
-    return [cuts for cuts, _ in found], missing
+    cuts, missing = zip(*run(of_column, range(X.shape[1])), strict=True)
+    return list(cuts), np.array(missing, dtype=np.int64)
 
 
 def quantile_cuts(values: np.ndarray, weights: np.ndarray | None, max_bins: int) -> np.ndarray:
@@ -136,11 +135,11 @@ def cuts_between(distinct: np.ndarray, masses: np.ndarray, max_bins: int) -> np.
 
 @kernel
 def _cell_of(value, grid):
-    """Which of GRID cells of equal width a value falls in: never a lower one for a larger value."""
+    """The cell of the grid that a value falls in; it never decreases where values increase."""
     low, scale = grid
     place = (value / 2 - low) * scale  # halves, because the difference might overflow
     place = place if place > 0 else 0.0  # also for NaN
-    return np.int64(place if place < GRID - 1 else GRID - 1.0)
+    return np.int64(place if place < GRID_CELLS - 1 else GRID_CELLS - 1.0)
 
 
 @kernel
@@ -151,11 +150,11 @@ def _learn_grid(cuts, n_cuts, before):
     its own cell are left to compare.
     """
     low = cuts[0] / 2 if n_cuts > 0 else 0.0
-    scale = GRID / (cuts[n_cuts - 1] / 2 - low) if n_cuts > 1 else 0.0
+    scale = GRID_CELLS / (cuts[n_cuts - 1] / 2 - low) if n_cuts > 1 else 0.0
     grid = (low, scale if scale < np.inf else 0.0)  # cuts too close: one cell for all
     cell, first, most = 0, 0, 0
     for k in range(n_cuts + 1):
-        at = _cell_of(cuts[k], grid) if k < n_cuts else GRID
+        at = _cell_of(cuts[k], grid) if k < n_cuts else GRID_CELLS
         if at >= cell:
             most = k - first if k - first > most else most
             before[cell : at + 1] = k
@@ -198,13 +197,13 @@ class BinningScratch(NamedTuple):
 
 @kernel
 def _assign_bins(X, features, cuts, n_cuts, scratch, out, missing):
-    """As assign_bins, with scratch arrays."""
+    """The kernel of :func:`assign_bins`."""
     before, grids, steps, values, counts = scratch
     for k in range(len(features)):
         f = features[k]
         (grids[k, 0], grids[k, 1]), steps[k] = _learn_grid(cuts[f], n_cuts[f], before[k])
-    for start in range(0, len(X), ROWS):
-        n = ROWS if len(X) - start > ROWS else len(X) - start
+    for start in range(0, len(X), ASSIGN_ROWS):
+        n = ASSIGN_ROWS if len(X) - start > ASSIGN_ROWS else len(X) - start
         for k in range(len(features)):
             f, grid = features[k], (grids[k, 0], grids[k, 1])
             for i in range(n):
@@ -229,11 +228,11 @@ def assign_bins(
     true for columns with missing values.
     """
     scratch = BinningScratch(
-        np.empty((len(features), GRID), dtype=np.uint8),
+        np.empty((len(features), GRID_CELLS), dtype=np.uint8),
         np.empty((len(features), 2)),
         np.empty(len(features), dtype=np.int64),
-        np.empty(ROWS),
-        np.empty(ROWS, dtype=np.int64),
+        np.empty(ASSIGN_ROWS),
+        np.empty(ASSIGN_ROWS, dtype=np.int64),
     )
     _assign_bins(X, features, cuts, n_cuts, scratch, out, missing)
 
@@ -310,7 +309,7 @@ def find_sparse_cuts(
     weights: np.ndarray | None,
     max_bins: int,
     sample: np.ndarray | None,
-    run: Run,
+    run: MapFunction,
 ) -> list[np.ndarray]:
     """Cut points of each column, as those that :func:`find_cuts` finds."""
     counts = np.empty(table.n_columns, dtype=np.int64)
@@ -356,7 +355,7 @@ def quantile_cuts_of(
         drawn = np.ones_like(drawn)
     known = drawn[rows] & ~np.isnan(values)
     rows, values = rows[known], values[known]
-    zeros = drawn.copy()
+    zeros = drawn.copy()  # rows that are drawn and not stored
     zeros[table.column(f)[0]] = False
     n_zero = np.count_nonzero(zeros)
     masses = np.ones(len(rows)) if weights is None else weights[rows]
@@ -368,7 +367,7 @@ def quantile_cuts_of(
 
 
 def assign_sparse_bins(
-    table: Compressed, cuts: Sequence[np.ndarray], run: Run
+    table: Compressed, cuts: Sequence[np.ndarray], run: MapFunction
 ) -> tuple[np.ndarray, np.ndarray]:
     """The bin of each entry, and the bin that zero is in, of each column."""
     cut_starts = np.concatenate([[0], np.cumsum([len(own) for own in cuts])]).astype(np.int64)

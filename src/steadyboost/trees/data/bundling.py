@@ -1,4 +1,4 @@
-"""Feature bundling: columns of few bins, bundled so that one addition serves several of them.
+"""Feature bundling: columns of few bins are combined, so that one addition serves several.
 
 Columns of 4 and 13 bins make a bundle of 52 bins, whose histogram has those of both as marginal
 sums. Sums are of integers, so nothing is lost. The bin of a bundle is
@@ -13,7 +13,7 @@ from steadyboost.trees.jit import kernel
 
 MAX_WIDTH = 256  # bins of a bundle: one fits a byte
 MAX_CELLS = 4096  # bins times channels: the histograms of several bundles stay in the cache
-PAYS = 2  # additions that must be saved for each one that the marginal sums cost
+BUNDLING_PAYS = 2  # additions that must be saved for each one that the marginal sums cost
 CACHE_LINE = 8  # integers of 64 bits
 
 
@@ -79,7 +79,7 @@ def plan(widths: np.ndarray, n_channels: int) -> tuple[np.ndarray, list[int]]:
 
 
 def bundle_features(packed: np.ndarray, widths: np.ndarray, n_channels: int) -> FeatureBundles:
-    """Bundles as planned; NO_BUNDLES if there are none, or too few rows for them to pay."""
+    """Bundle the columns; NO_BUNDLES if that would not pay for these rows."""
     members, bundled = plan(widths, n_channels)
     n = packed.shape[1]
     if not pays(n, len(widths) - len(bundled), sum(bundled) * n_channels):
@@ -91,17 +91,17 @@ def bundle_features(packed: np.ndarray, widths: np.ndarray, n_channels: int) -> 
 
 
 def pays(n_rows: int, n_saved: int, n_cells: int) -> bool:
-    """Whether bundles with so many cells save more additions than their marginal sums cost."""
-    return n_rows * n_saved > PAYS * n_cells
+    """Whether bundles save more additions than the marginal sums of their cells cost."""
+    return n_rows * n_saved > BUNDLING_PAYS * n_cells
 
 
 @kernel
 def bundles_pay(bundles, n_rows, n_features, n_channels):
-    """Whether to use bundles for so many rows."""
+    """Whether to use the bundles for a node with ``n_rows``."""
     if len(bundles.members) != n_features:  # not all of them are needed
         return False
     n_saved = n_features - len(bundles.columns)
-    return n_rows * n_saved > PAYS * bundles.offsets[-1] * n_channels
+    return n_rows * n_saved > BUNDLING_PAYS * bundles.offsets[-1] * n_channels
 
 
 @kernel

@@ -1,7 +1,8 @@
 """Batched growth: a tree for each of many weightings, or gradients, of the same rows.
 
-A call per tree costs more than a stump on a few thousand rows; here a compiled loop grows a batch
-of trees, with the kernels, and so the results, of :func:`~steadyboost.trees.growth.tree.grow_tree`.
+A Python call takes longer than growing a stump on a few thousand rows. Here, a compiled loop grows
+a batch of trees, with the kernels, and so the results, of
+:func:`~steadyboost.trees.growth.tree.grow_tree`.
 """
 
 from dataclasses import replace
@@ -17,14 +18,13 @@ from steadyboost.trees.histograms.row_statistics import (
     NO_LABELS,
     NO_WEIGHTS,
     RowStatistics,
-    Run,
     counted,
-    one_by_one,
-    rounded,
+    round_to_40_bits,
     to_fixed_point,
 )
 from steadyboost.trees.jit import announce_compilation, kernel
-from steadyboost.trees.prediction.apply import CHUNK, LeafScratch, TreeNodes, find_leaf_keys
+from steadyboost.trees.parallel import MapFunction, serial_map
+from steadyboost.trees.prediction.apply import KEY_ROWS, LeafScratch, TreeNodes, find_leaf_keys
 from steadyboost.trees.splits.criteria import NEWTON, SplitParams
 
 BATCH_CELLS = 4_000_000  # rows plus nodes of all trees of a batch, which bounds its memory
@@ -32,7 +32,7 @@ ONE = 2.0**60  # total of the weights, or of gradients and curvatures, in fixed 
 
 
 class BatchState(NamedTuple):
-    """What the grower needs for one tree at a time: two lists of rows, and its state."""
+    """Arrays of the grower for one tree at a time: two lists of rows, and its state."""
 
     rows: np.ndarray
     scratch: np.ndarray
@@ -103,7 +103,7 @@ def _list_rows_with_weight(fixed, n_rows, rows):
 
 
 class Votes(NamedTuple):
-    """What trees of two classes vote, by node and by row; their numbers of nodes and of rows."""
+    """Votes of trees of two classes by node and by row, and their numbers of nodes and of rows."""
 
     of_node: np.ndarray
     of_row: np.ndarray
@@ -128,6 +128,7 @@ def _grow_weighted(bins, stats, weighted, params, forest, state, votes):
         for i in range(len(stats.counts)):
             stats.counts[i] = stats.weights[i] > 0
         mass = tree.totals[0, 0] + tree.totals[0, 1]
+        # As in TreeParams.split: a leaf that has just the share may miss it after rounding.
         min_mass = max(np.int64(1), np.int64(params.min_share * mass * (1 - 1e-9)))
         own_split = SplitParams(
             split.criterion, min_mass, split.min_count, split.l2, split.category_noise, 0
@@ -151,8 +152,8 @@ def _grow_weighted(bins, stats, weighted, params, forest, state, votes):
 def _vote(packed, start, feature, forest, depths, scratch, votes):
     """Write the votes of trees in which not all rows took part, from row ``start`` on."""
     n_trees, n = votes.of_row.shape
-    for first in range(0, packed.shape[1], CHUNK):
-        stop = min(first + CHUNK, packed.shape[1])
+    for first in range(0, packed.shape[1], KEY_ROWS):
+        stop = min(first + KEY_ROWS, packed.shape[1])
         for j in range(n_trees):
             if votes.n_rows[j] == n:
                 continue
@@ -191,11 +192,13 @@ def grow_weighted_trees(
     weights: np.ndarray,
     params: TreeParams,
     n_threads: int = 1,
-    run: Run = one_by_one,
+    run: MapFunction = serial_map,
 ) -> tuple[list[tuple[GrownTree, np.ndarray]], np.ndarray]:
-    """A tree for each row of the (trees, n) weights, with the votes of its nodes; those of rows.
+    """Grow a tree for each row of the (trees, n) weights.
 
-    Labels, 0 and 1, are those of each tree, or one row for all of them.
+    Returns the trees with the votes of their nodes, and the votes of the rows, (trees, n).
+
+    Labels are 0 and 1: a row for each tree, or one for all trees.
     """
     announce_compilation(grow, COMPILE_SECONDS)
     n_trees, n = weights.shape
@@ -214,7 +217,7 @@ def grow_weighted_trees(
         grower = GrowerState.allocate(bins, stats, n, capacity, limits, np.empty(n, np.int32))
         sizes = np.empty((2, len(own)), dtype=np.int64)
         said = Votes(np.empty((len(own), capacity), np.int32), votes[at], *sizes)
-        weighted = WeightedLabels(own_labels, own, rounded(own.sum(axis=1)))
+        weighted = WeightedLabels(own_labels, own, round_to_40_bits(own.sum(axis=1)))
         growth = BatchParams(split, float(params.min_weight_leaf), limits)
         state = BatchState.allocate(n, grower)
         _grow_weighted(bins, stats, weighted, growth, forest, state, said)
@@ -247,7 +250,7 @@ def _grow_newton(bins, stats, derivatives, rows, params, forest, steps, state):
             i = rows[k]
             state.rows[k] = i
             channels[i, 0] = np.int64(slopes[j, k] * scale)
-            # The count also makes sure that a leaf has mass, if its curvature rounds to 0.
+            # The count also keeps the mass of a leaf positive, if its curvatures round to 0.
             channels[i, 1] = (np.int64(curvatures[j, k] * scale) & ~mask) + 1
             slope += channels[i, 0]
             mass += channels[i, 1]
@@ -283,8 +286,9 @@ def grow_newton_trees(
     forest = TreeArrays.allocate_many(n_trees, capacity, 2)
     limits, leaves = params.limits(n_used), np.empty(n, dtype=np.int32)
     grower = GrowerState.allocate(bins, stats, n_used, capacity, limits, leaves)
+    # One layout, so that the kernel is compiled once.
     by_tree = Derivatives(np.ascontiguousarray(gradients), np.ascontiguousarray(curvatures))
-    # Rows are counted in as many of the lowest bits of curvatures as their number has.
+    # The lowest bits of the curvatures count the rows, which saves an addition per row and feature.
     mask = (1 << n_used.bit_length()) - 1
     split = SplitParams(
         NEWTON,

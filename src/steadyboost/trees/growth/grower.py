@@ -32,9 +32,9 @@ from steadyboost.trees.splits.bitset import BITSET_WORDS
 from steadyboost.trees.splits.criteria import EDGE, gain_of
 from steadyboost.trees.splits.search import SplitScratch, find_split
 
-MIN_SLOTS = 4  # histograms allocated at the least; the pool grows when it needs more
+MIN_SLOTS = 4  # histograms allocated at first; the pool grows when it needs more
 # Cells of histograms (32 MB) that are allocated ahead; the rest only if a tree needs them.
-MANY_CELLS = 2**22
+PREALLOCATED_CELLS = 2**22
 UNKNOWN = np.empty(0, dtype=np.int64)  # in place of the root's histogram
 
 
@@ -62,7 +62,7 @@ class TreeArrays(NamedTuple):
 
     @classmethod
     def allocate_many(cls, n_trees: int, capacity: int, n_channels: int) -> "TreeArrays":
-        """So many trees, with a leading axis."""
+        """Arrays of ``n_trees`` trees, with a leading axis."""
         one = cls.allocate(capacity, n_channels)
         return cls(*(part[None].repeat(n_trees, axis=0) for part in one))
 
@@ -107,7 +107,7 @@ class GrowerState(NamedTuple):
     ) -> "GrowerState":
         few, n_channels, size = few_rows(bins), stats.n_channels, n_cells(bins, stats)
         needed = limits.max_leaves if limits.best_first else limits.max_depth + 1
-        n_slots = max(MIN_SLOTS, min(needed, MANY_CELLS // size))
+        n_slots = max(MIN_SLOTS, min(needed, PREALLOCATED_CELLS // size))
         split_feature, slot, free, open_nodes = np.empty((4, capacity), dtype=np.int64)
         return cls(
             np.empty((capacity, 2), dtype=np.int64),
@@ -234,7 +234,8 @@ def grow(bins, stats, rows, scratch, split, limits, tree, state):
     ``rows`` are reordered in place; ``scratch`` is as long. ``tree`` has the root's totals. Where
     ``state.root`` is known, ``rows`` are all and need not be listed.
 
-    One long function: numba would compile a wrapper for the arrays of each part.
+    One long function: for each kernel that takes these structures, numba compiles the unpacking of
+    all of their arrays, which takes half a second.
     """
     span, slot, free, pool, small_node = state.span, state.slot, state.free, state.pool, state.small
     few, criterion, left_sums = state.few, split.criterion, state.left_sums

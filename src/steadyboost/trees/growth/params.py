@@ -1,4 +1,4 @@
-"""Parameters of a tree's growth, as users set them and as kernels take them."""
+"""Parameters of the growth of a tree, as users set them and as kernels take them."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -47,7 +47,7 @@ class TreeParams:
         return self.min_samples_leaf > 1
 
     def capacity(self, n_rows: int) -> int:
-        """Nodes that the tree can have at the most."""
+        """Maximum number of nodes of the tree."""
         leaves = max(n_rows, 1)
         if self.max_leaf_nodes is not None:
             leaves = min(leaves, self.max_leaf_nodes)

@@ -2,7 +2,7 @@
 
 At each node some features are drawn, and the best of their splits, or of one random split of
 each, is taken. Categories are put in the order of their share of a class that is drawn, too;
-missing values come before or after all others, by the toss of a coin. Sums are of 64-bit floating
+missing values come before or after all others, at random. Sums are of 64-bit floating
 point: a tree depends on its seed and its rows alone.
 
 These trees are grown by their own loop because they are deep: a node has few rows, which are sorted
@@ -22,10 +22,10 @@ from steadyboost.trees.splits.bitset import include
 from steadyboost.trees.splits.criteria import signal_share
 
 MOST_FEATURES = 1024  # that a tree of a sparse table chooses from
-FEW = 24  # rows that are sorted by insertion
-PLACES = 257  # of bins in order, one of them for missing values
+INSERTION_SORT_ROWS = 24  # rows that are sorted by insertion
+N_PLACES = 257  # of bins in order, one of them for missing values
 CATEGORIES = -2  # in place of the bin that comes first
-NOTHING = 1e-12  # share of a node's mass that is lost in rounding
+ROUNDING_SHARE = 1e-12  # share of a node's mass that is lost in rounding
 # Cells of a histogram (places times labels) per row of a node: fewer, and cuts are searched place
 # by place; more, and row by row, as most cells would be empty.
 CELLS_PER_ROW = 4
@@ -46,7 +46,7 @@ class RandomGrowth:
 
 
 class RandomParams(NamedTuple):
-    """What the grower takes of :class:`RandomGrowth`."""
+    """The parameters of :class:`RandomGrowth` as the kernels take them."""
 
     n_drawn: int
     min_leaf: int
@@ -113,13 +113,13 @@ class RandomState(NamedTuple):
             np.empty_like(rows),
             np.empty(n, dtype=labels.dtype),
             np.empty(n),
-            np.empty(PLACES, dtype=np.int32),
-            np.empty(PLACES, dtype=np.int32),
+            np.empty(N_PLACES, dtype=np.int32),
+            np.empty(N_PLACES, dtype=np.int32),
             CutScratch(
                 np.empty(n, dtype=np.int32),
                 np.empty(n, dtype=np.int32),
-                np.empty(PLACES + 2, dtype=np.int32),
-                np.empty((PLACES + 1, n_labels)),
+                np.empty(N_PLACES + 2, dtype=np.int32),
+                np.empty((N_PLACES + 1, n_labels)),
                 np.empty(n_labels),
                 np.empty(n_labels),
             ),
@@ -143,6 +143,7 @@ def below(n, seed):
 
 @kernel
 def uniform(seed):
+    # The 53 highest bits, as many as the fraction of a float holds.
     return np.float64(draw(seed) >> np.uint64(11)) * 2.0**-53
 
 
@@ -179,7 +180,7 @@ def _order_categories(places, node, place, seed):
 @kernel
 def _read_places(column, rows, first_bin, places):
     """Write the places of numbers, where one bin comes first; the lowest and the highest place."""
-    low, high = np.int32(PLACES), np.int32(0)
+    low, high = np.int32(N_PLACES), np.int32(0)
     for k in range(len(rows)):
         bin_ = np.int32(column[rows[k]])
         at = np.int32(0) if bin_ == first_bin else bin_ + np.int32(1)
@@ -192,7 +193,7 @@ def _read_places(column, rows, first_bin, places):
 def _sort(places, counts, order):
     """Rows of a node by their places."""
     m = len(places)
-    if m <= FEW:
+    if m <= INSERTION_SORT_ROWS:
         for k in range(m):
             at, j = places[k], k
             while j > 0 and places[order[j - 1]] > at:
@@ -232,7 +233,7 @@ def _best_cut(node, places, order, min_leaf, left, right):
         last, here = here, places[order[k + 1]]
         if last == here or k + 1 < min_leaf or m - k - 1 < min_leaf:
             continue
-        if min(left_mass, right_mass) <= NOTHING * node.mass:
+        if min(left_mass, right_mass) <= ROUNDING_SHARE * node.mass:
             continue
         score = left_squares / left_mass + right_squares / right_mass
         if score > best:
@@ -269,7 +270,7 @@ def _best_cut_by_place(node, places, low, high, min_leaf, scratch):
             right[c] -= w
             left_mass += w
         right_mass = node.mass - left_mass
-        if n_left < min_leaf or min(left_mass, right_mass) <= NOTHING * node.mass:
+        if n_left < min_leaf or min(left_mass, right_mass) <= ROUNDING_SHARE * node.mass:
             continue
         if m - n_left < min_leaf:
             break
@@ -290,13 +291,13 @@ def _random_cut(node, places, low, high, min_leaf, left, seed):
         left[node.labels[i]] += node.weights[i] * goes
         n_left += goes
     if n_left < min_leaf or m - n_left < min_leaf:
-        return -1, -1.0  # a feature that was tried in vain
+        return -1, -1.0  # the feature does not split this node
     mass, squares, others = 0.0, 0.0, 0.0
     for c in range(len(left)):
         mass += left[c]
         squares += left[c] * left[c]
         others += (totals[c] - left[c]) ** 2
-    if min(mass, node.mass - mass) <= NOTHING * node.mass:
+    if min(mass, node.mass - mass) <= ROUNDING_SHARE * node.mass:
         return -1, -1.0
     return cut, squares / mass + others / (node.mass - mass)
 
@@ -308,7 +309,7 @@ def _place_categories(column, rows, node, place, places, seed):
     if low == high:
         return low, high, 1.0
     signal = _order_categories(places, node, place, seed)
-    low, high = np.int32(PLACES), np.int32(0)
+    low, high = np.int32(N_PLACES), np.int32(0)
     for k in range(len(rows)):
         places[k] = place[places[k] - 1]
         low, high = min(low, places[k]), max(high, places[k])
@@ -423,7 +424,7 @@ def _grow(columns, labels, weights, rows, params, tree, state):
         score = own.squares / own.mass
         best, cut, best_feature, best_first = score * (1 + 1e-12), -1, -1, -1  # less is rounding
         tried, drawn = 0, 0
-        if m < 2 * params.min_leaf or score >= own.mass * (1 - 1e-12):
+        if m < 2 * params.min_leaf or score >= own.mass * (1 - ROUNDING_SHARE):
             drawn = n_features  # too small, or pure
         # Features that are constant in the node do not count as tried, as in scikit-learn.
         while drawn < n_features and tried < params.n_drawn:

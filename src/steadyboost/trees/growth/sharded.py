@@ -12,9 +12,9 @@ Best-first growth looks ahead: on each level it splits every open node that coul
 and chooses among them at the end.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +23,8 @@ from steadyboost.trees.growth.grower import TreeArrays, add_children, may_split
 from steadyboost.trees.growth.params import GrowthLimits
 from steadyboost.trees.growth.partition import assign_leaves, bin_table, count_left, partition
 from steadyboost.trees.histograms.build import build_histogram, build_scratch, n_cells
-from steadyboost.trees.histograms.row_statistics import RowStatistics, Run, add_up
+from steadyboost.trees.histograms.row_statistics import RowStatistics
+from steadyboost.trees.parallel import Allreduce, MapFunction, sum_in_order
 from steadyboost.trees.splits.bitset import BITSET_WORDS
 from steadyboost.trees.splits.criteria import SplitParams, gain_of
 from steadyboost.trees.splits.search import SplitScratch, find_split
@@ -31,7 +32,6 @@ from steadyboost.trees.splits.search import SplitScratch, find_split
 SAMPLE_ROWS = 256  # of a node in a shard, from which the smaller child is estimated
 
 Column = tuple[np.ndarray, int]  # packed bins of all rows, and the feature's index in them
-Allreduce = Callable[[Sequence[Any], Callable[[list[Any]], Any]], Any]
 
 
 class SplitInfo(NamedTuple):
@@ -100,7 +100,7 @@ class Shard:
         if self.first >= 0:
             rows = np.arange(self.first, self.first + stop, step, dtype=np.int32)
         else:
-            rows = self.rows[start:stop:step].copy()
+            rows = self.rows[start:stop:step].copy()  # contiguous, as kernels are compiled for
         return count_left(*column, node.left_bitset, rows), len(rows)
 
     def split(self, at: int, node: Node, column: Column) -> None:
@@ -146,7 +146,9 @@ class Siblings(NamedTuple):
 class ShardedGrower:
     """One tree over ``shards``; ``run(function, items)`` maps in parallel."""
 
-    def __init__(self, shards: Sequence[Shard], split: SplitParams, limits: GrowthLimits, run: Run):
+    def __init__(
+        self, shards: Sequence[Shard], split: SplitParams, limits: GrowthLimits, run: MapFunction
+    ):
         self.shards, self.params, self.limits, self.run = shards, split, limits, run
         self.layout = shards[0].bins.layout
         features = shards[0].bins.features
@@ -175,7 +177,7 @@ class ShardedGrower:
         """Best split of each node of a level, whose histograms are those of these siblings."""
         if not level:
             return
-        # Arrays are taken over here, before threads write to them.
+        # Before the threads write to them: the larger child's histogram takes its parent's array.
         for parent, small, large in siblings:
             self.hists[small] = self.shards[0].hists[small]
             if large >= 0:
@@ -323,7 +325,7 @@ class SplitScorer:
     params: SplitParams
 
     def __call__(self, parts: list[np.ndarray]) -> list[SplitInfo]:
-        hists = add_up(parts)
+        hists = sum_in_order(parts)
         return [
             best_split(hist, self.features, self.layout, total, self.params)
             for hist, total in zip(hists, self.totals, strict=True)
@@ -333,7 +335,7 @@ class SplitScorer:
 class DistributedGrower(ShardedGrower):
     """A sharded grower whose shards are on several machines, each with a grower of its own.
 
-    Histograms are reduced once a level, and the reduction returns the splits.
+    There is one allreduce per level, of the histograms; it returns the splits.
     """
 
     def __init__(
@@ -341,7 +343,7 @@ class DistributedGrower(ShardedGrower):
         shards: Sequence[Shard],
         split: SplitParams,
         limits: GrowthLimits,
-        run: Run,
+        run: MapFunction,
         allreduce: Allreduce,
     ):
         super().__init__(shards, split, limits, run)

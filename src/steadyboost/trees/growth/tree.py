@@ -7,30 +7,25 @@ import numpy as np
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.growth.grower import COMPILE_SECONDS, UNKNOWN, GrowerState, TreeArrays, grow
 from steadyboost.trees.growth.params import TreeParams
-from steadyboost.trees.growth.sharded import (
-    Allreduce,
-    DistributedGrower,
-    Shard,
-    ShardedGrower,
-)
+from steadyboost.trees.growth.sharded import DistributedGrower, Shard, ShardedGrower
 from steadyboost.trees.histograms.build import n_cells
-from steadyboost.trees.histograms.row_statistics import (
-    FixedPointSums,
-    Run,
-    ScratchArrays,
-    add_up,
-    list_rows,
-    one_by_one,
-    parts,
-)
+from steadyboost.trees.histograms.row_statistics import SUM_ROWS, FixedPointSums
 from steadyboost.trees.jit import announce_compilation, kernel
+from steadyboost.trees.parallel import (
+    Parallelism,
+    ScratchArrays,
+    serial_map,
+    split_evenly,
+    sum_in_order,
+)
 from steadyboost.trees.prediction.apply import LeafScratch, TreeNodes, apply
 
 # Bins to be read (rows times features) from which on a second thread gains more time than two
 # tasks per thread and level cost.
 SHARDING_PAYS = 1_000_000
-MANY_NODES = 4096  # from which on the Python calls per node cost more than threads gain
-MANY_CELLS = 2**30  # of the histograms of all nodes and threads: 8 GB, too much memory
+MAX_SHARDED_NODES = 4096  # from which on the Python calls per node cost more than threads gain
+MAX_SHARDED_CELLS = 2**30  # of the histograms of all nodes and threads: 8 GB, too much memory
+COUNT = np.arange(SUM_ROWS, dtype=np.int32)
 
 
 @kernel
@@ -87,18 +82,6 @@ class GrownTree:
         return out
 
 
-@dataclass(frozen=True)
-class Parallelism:
-    """Threads to grow a tree on: how many, and how to map a function over items in parallel.
-
-    Where rows are on several machines, ``allreduce`` reduces values of all of them.
-    """
-
-    n_threads: int = 1
-    run: Run = one_by_one
-    allreduce: Allreduce | None = None
-
-
 def sharding_pays(binned: BinnedRows, n_rows: int, n_features: int) -> bool:
     """Whether a second thread gains more than it costs."""
     return binned.n_read(n_rows, n_features) >= SHARDING_PAYS
@@ -126,6 +109,16 @@ def grow_tree(
     return grown, plan.node_of_row if rows is None else binned.leaves(grown)
 
 
+def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
+    """Write the given rows, or the numbers of all rows, to a slice of ``out``."""
+    if rows is not None:
+        out[at] = rows[at]
+        return
+    for start in range(at.start, at.stop, SUM_ROWS):
+        stop = min(start + SUM_ROWS, at.stop)
+        np.add(COUNT[: stop - start], np.int32(start), out=out[start:stop])
+
+
 class GrowthPlan:
     """A tree to be grown, as the compiled grower and the sharded one take it."""
 
@@ -140,19 +133,21 @@ class GrowthPlan:
         scratch: ScratchArrays,
     ):
         self.binned, self.rows, self.parallel, self.scratch = binned, rows, parallel, scratch
-        self.draws_features = features is not None
-        self.n_used = binned.n_rows if rows is None else len(rows)
+        self.draws_features, counts_rows = features is not None, params.counts_rows
+        self.bins, self.n_rows = binned.bins(features, sums.n_channels), binned.n_rows
+        self.n_used = self.n_rows if rows is None else len(rows)
+        self.stats = sums.statistics(counts_rows)
+        # Indices of one type, so that kernels are compiled once.
         total, n_all = sums.total(None if rows is None else rows.astype(np.int32)), self.n_used
         if parallel.allreduce is not None:
-            counted = parallel.allreduce([np.append(total, self.n_used)], add_up)
+            counted = parallel.allreduce([np.append(total, self.n_used)], sum_in_order)
             total, n_all = counted[:-1], int(counted[-1])
+        self.split, self.limits = params.split(total, sums.fixed_point_scale), params.limits(n_all)
         self.tree = TreeArrays.allocate(params.capacity(n_all), sums.n_channels)
         self.tree.totals[0] = total
-        self.split, self.limits = params.split(total, sums.fixed_point_scale), params.limits(n_all)
-        self.bins = binned.bins(features, sums.n_channels)
-        counts_rows = self.split.min_count > 0
-        self.stats = sums.statistics(counts_rows)
-        self.node_of_row = scratch.array("leaf", binned.n_rows, np.int32)
+        self.node_of_row = scratch.array("leaf", self.n_rows, np.int32)
+        self.numbers = scratch.array("rows", self.n_used, np.int32)  # of the rows, in node order
+        self.other = scratch.array("scratch", self.n_used, np.int32)
         # The cached histogram is of all rows and features of this machine, without counts.
         every = rows is None and features is None and parallel.allreduce is None
         self.root = sums.hist if every and not counts_rows else None
@@ -164,11 +159,11 @@ class GrowthPlan:
     @property
     def n_shards(self) -> int:
         n_threads, n_nodes = self.parallel.n_threads, len(self.tree.feature)
-        if n_threads == 1 or n_nodes >= MANY_NODES:
+        if n_threads == 1 or n_nodes >= MAX_SHARDED_NODES:
             return 1
         if not sharding_pays(self.binned, self.n_used, len(self.bins.features)):
             return 1
-        fits = n_threads * n_cells(self.bins, self.stats) * n_nodes <= MANY_CELLS
+        fits = n_threads * n_cells(self.bins, self.stats) * n_nodes <= MAX_SHARDED_CELLS
         return n_threads if fits else 1
 
     def make_state(self) -> GrowerState:
@@ -186,32 +181,27 @@ class GrowthPlan:
         kept = scratch.once("state", self.binned, key, lambda: [self.make_state()])
         root = UNKNOWN if self.root is None or n <= kept[0].few else self.root
         state = kept[0]._replace(root=root, node_of_row=self.node_of_row)
-        rows = self.scratch.array("rows", n, np.int32)
-        other = self.scratch.array("scratch", n, np.int32)
         if root is UNKNOWN:
-            list_rows(self.rows, slice(0, n), rows)
-        n_nodes, pool = grow(
-            self.bins, stats, rows, other, self.split, self.limits, self.tree, state
-        )
+            list_rows(self.rows, slice(0, n), self.numbers)
+        rows = self.numbers, self.other
+        n_nodes, pool = grow(self.bins, stats, *rows, self.split, self.limits, self.tree, state)
         kept[0] = state._replace(pool=pool)  # a larger one, if this tree needed it
         return int(n_nodes)
 
     def grow_in_shards(self) -> int:
         """As ``grow``, over shards of the rows, some of which may be on other machines."""
         n, parallel, root = self.n_used, self.parallel, self.root
-        numbers = self.scratch.array("rows", n, np.int32)
-        other = self.scratch.array("scratch", n, np.int32)
 
         def start_shard(at: slice) -> Shard:
-            own = self.bins, self.stats, numbers[at], other[at]
+            own = self.bins, self.stats, self.numbers[at], self.other[at]
             if root is not None:
                 return Shard(*own, at.start)
-            list_rows(self.rows, at, numbers)
+            list_rows(self.rows, at, self.numbers)
             return Shard(*own)
 
         # With the root's histogram there is nothing to do in parallel yet.
-        start = parallel.run if root is None else one_by_one
-        shards = start(start_shard, parts(n, self.n_shards))
+        start = parallel.run if root is None else serial_map
+        shards = start(start_shard, split_evenly(n, self.n_shards))
         params = shards, self.split, self.limits, parallel.run
         grower = ShardedGrower(*params)
         if parallel.allreduce is not None:

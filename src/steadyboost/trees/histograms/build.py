@@ -24,9 +24,9 @@ from steadyboost.trees.jit import kernel
 
 # Rows whose words, labels and weights, 16 bytes each, stay in the second-level cache (256 KB or
 # more) while the features of all words are added.
-BLOCK = 16_384
+LABEL_ROWS = 16_384
 # The same for vectors of channels, which are longer: they stay in the first-level cache.
-DENSE_ROWS = 256
+CHANNEL_ROWS = 256
 # Additions that an order by label must make cheaper for each cell that is moved afterwards.
 TRANSPOSING_PAYS = 8
 
@@ -147,7 +147,7 @@ def _gather_labels(rows, labels, weights, own_labels, own_weights):
 
 @kernel
 def transposing_pays(n_rows, n_features, n_cells):
-    """Whether a histogram of so many rows is made label by label, and transposed then."""
+    """Whether to build a histogram label by label and then transpose it."""
     return n_rows * n_features > TRANSPOSING_PAYS * n_cells
 
 
@@ -164,15 +164,15 @@ def add_transposed(by_label, n_bins, stride, n_channels, hist):
 def add_labels(columns, rows, labels, weights, strides, scratch, hist):
     """Add rows that have one label and one weight each; strides are those of bins and labels.
 
-    ``rows`` ascend. A run without gaps (the root) is read in place; else words, labels and weights
-    are gathered block by block, unless there are but four columns.
+    ``rows`` ascend. If they have no gaps, as at the root, words, labels and weights are read in
+    place; otherwise they are gathered block by block, unless there are at most four columns.
     """
     packed, features, offsets = columns
     # With a single word of features, labels and weights would be gathered to be read once.
     at_once = len(features) == 4 and features[0] & 3 == 0 and features[3] - features[0] == 3
     at_once = at_once and strides.bin == np.uint64(1)
-    for start in range(0, len(rows), BLOCK):
-        block = rows[start : start + BLOCK]
+    for start in range(0, len(rows), LABEL_ROWS):
+        block = rows[start : start + LABEL_ROWS]
         m, first = len(block), block[0]
         in_place = block[m - 1] - first == m - 1
         if at_once and not in_place:
@@ -212,8 +212,8 @@ def _add_pairs(words, features, pairs, offsets, hist):
 def _add_two_channels(columns, rows, channels, scratch, hist):
     """As ``_add_vectors`` for two channels, which are read block by block as labels are."""
     packed, features, offsets = columns
-    for start in range(0, len(rows), BLOCK):
-        block = rows[start : start + BLOCK]
+    for start in range(0, len(rows), LABEL_ROWS):
+        block = rows[start : start + LABEL_ROWS]
         pairs, words = scratch.pairs, scratch.words[: len(block)]
         for j in range(len(block)):
             row = np.uint64(block[j])
@@ -231,8 +231,8 @@ def _add_vectors(columns, rows, channels, scratch, hist):
     """Add listed rows, block by block: their channels are read once for all features."""
     packed, features, offsets = columns
     n_channels, words = channels.shape[1], scratch.words
-    for start in range(0, len(rows), DENSE_ROWS):
-        block, word = rows[start : start + DENSE_ROWS], np.int64(-1)
+    for start in range(0, len(rows), CHANNEL_ROWS):
+        block, word = rows[start : start + CHANNEL_ROWS], np.int64(-1)
         for f in features:
             if f >> 2 != word:
                 word = f >> 2
@@ -314,8 +314,8 @@ def add_sparse_rows(bins, sparse, stats, channels, rows, hist):
 
 
 def build_scratch(bins: Bins, stats: RowStatistics, n_rows: int) -> BuildScratch:
-    """Scratch for histograms of up to so many rows; sparse rows need none."""
-    dense, size = bins.sparse is None, min(BLOCK, n_rows)
+    """Scratch for histograms of up to ``n_rows`` rows; sparse rows need none."""
+    dense, size = bins.sparse is None, min(LABEL_ROWS, n_rows)
     n_bins = int(bins.layout.offsets[-1]) if dense else 0
     if bins.bundles is not None:
         n_bins = max(n_bins, int(bins.bundles.offsets[-1]))
@@ -336,7 +336,7 @@ def n_cells(bins: Bins, stats: RowStatistics) -> int:
 
 @kernel
 def _add_weights(columns, rows, labels, weights, width, scratch, hist):
-    """Add weights by label, of which there are ``width``, in the order that takes least time."""
+    """Add weights by label, of which there are ``width``, in the order that is fastest."""
     n_bins = columns.offsets[-1]
     if transposing_pays(len(rows), len(columns.features), n_bins * width):
         stride = label_stride_of(n_bins)

@@ -18,14 +18,11 @@ from steadyboost.trees.histograms.row_statistics import (
     NO_WEIGHTS,
     FixedPointSums,
     RowStatistics,
-    Run,
-    ScratchArrays,
-    factors,
-    one_by_one,
-    parts,
+    scale_factors,
     scaled_total,
 )
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import MapFunction, ScratchArrays, serial_map, split_evenly
 
 
 @kernel
@@ -35,7 +32,7 @@ def _update_weights(weights, fixed_point_scale, first, fixed, moved, rows):
     Conversion is a loop of its own, as in ``fix_weights``, and listing takes no branch: which row
     changes cannot be predicted.
     """
-    lift, factor = factors(fixed_point_scale)
+    lift, factor = scale_factors(fixed_point_scale)
     n_moved = np.uint64(0)
     for start in range(0, len(weights), FIXED_ROWS):
         at = slice(start, start + FIXED_ROWS)
@@ -87,7 +84,7 @@ class RootHistogramCache:
         if len(self.segments) == n_threads:
             return
         self.segments = []
-        for at in parts(len(self.labels), n_threads):
+        for at in split_evenly(len(self.labels), n_threads):
             scratch = build_scratch(self.bins, self.stats, at.stop - at.start)
             hist = self.hist if n_threads == 1 else np.empty_like(self.hist)
             self.segments.append(Segment(at, scratch, hist))
@@ -102,7 +99,7 @@ class RootHistogramCache:
         fixed_point_scale: float,
         scratch: ScratchArrays,
         n_threads: int = 1,
-        run: Run = one_by_one,
+        run: MapFunction = serial_map,
     ) -> FixedPointSums:
         """As :meth:`FixedPointSums.of_labels`; other labels than last time start anew."""
         if labels is not self.labels:

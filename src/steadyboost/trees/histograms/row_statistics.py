@@ -3,32 +3,33 @@
 Weights become integers, of which sums are exact in any order.
 """
 
-import threading
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import reduce
-from itertools import pairwise
-from operator import add
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import NamedTuple
 
 import numpy as np
 
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import (
+    MapFunction,
+    ScratchArrays,
+    serial_map,
+    split_evenly,
+)
 
 LANES = 8  # running sums of a label: an addition need not wait for the one before
 FIXED_ROWS = 4096  # rows whose integers stay in the first-level cache until they are summed
 
 
 @kernel
-def factors(total):
+def scale_factors(total):
     """Two factors that scale ``total`` to 2**60: one alone might overflow."""
     # Below 1e-200 the quotient would exceed the largest float; 2**600 is exact.
     lift = 2.0**600 if total < 1e-200 else 1.0
     return lift, 2.0**60 / (total * lift) if total > 0 else 0.0
 
 
-def rounded(total):
-    """A total to 40 bits, so that it does not depend on the order of summation.
+def round_to_40_bits(total):
+    """Round a total, so that it does not depend on the order in which it was summed.
 
     Otherwise splits that tie on one machine might not tie on several.
     """
@@ -39,7 +40,7 @@ def rounded(total):
 @kernel
 def to_fixed_point(values, total, out):
     """Integers proportional to ``values``, scaled so that ``total`` becomes 2**60."""
-    lift, factor = factors(total)
+    lift, factor = scale_factors(total)
     for i in range(len(values)):
         out[i] = np.int64(np.rint(values[i] * lift * factor))
 
@@ -52,7 +53,7 @@ def fix_weights(weights, labels, total, out, lanes):
     before: with eight cells per label it seldom has to. Conversion is a loop of its own so that it
     is vectorised.
     """
-    lift, factor = factors(total)
+    lift, factor = scale_factors(total)
     for start in range(0, len(weights), FIXED_ROWS):
         at = slice(start, start + FIXED_ROWS)
         values, fixed, own = weights[at], out[at], labels[at]
@@ -95,65 +96,11 @@ def absolute_total(values):
 
 # Rows that are summed at a time: a fixed number, so that sums of floats do not depend on threads.
 SUM_ROWS = 65_536
-COUNT = np.arange(SUM_ROWS, dtype=np.int32)
-
-Run = Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]
-Made = TypeVar("Made")
-
-
-def one_by_one(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
-    return [function(item) for item in items]
-
-
-def add_up(values: list[Any]) -> Any:
-    """Their sum, in order."""
-    return reduce(add, values)
-
-
-def parts(n: int, n_parts: int) -> list[slice]:
-    """``n`` rows in so many slices of about the same length."""
-    if n_parts == 1:
-        return [slice(0, n)]
-    bounds = np.linspace(0, n, n_parts + 1).astype(int).tolist()
-    return [slice(a, b) for a, b in pairwise(bounds)]
-
-
-def list_rows(rows: np.ndarray | None, at: slice, out: np.ndarray) -> None:
-    """Write the given rows, or the numbers of all rows, to a slice of ``out``."""
-    if rows is not None:
-        out[at] = rows[at]
-        return
-    for start in range(at.start, at.stop, SUM_ROWS):
-        stop = min(start + SUM_ROWS, at.stop)
-        np.add(COUNT[: stop - start], np.int32(start), out=out[start:stop])
 
 
 def scaled_total(total: float, fixed_point_scale: float) -> float:
     """A total in fixed point, where 2**60 stands for ``fixed_point_scale``."""
     return 2.0**60 * (total / fixed_point_scale) if total != fixed_point_scale else 2.0**60
-
-
-class ScratchArrays(threading.local):
-    """Arrays as long as the rows, allocated once for all trees.
-
-    Each thread has its own, as trees may be grown in parallel.
-    """
-
-    def __init__(self) -> None:
-        self._arrays: dict[str, np.ndarray] = {}
-        self._made: dict[str, tuple[Any, tuple, Any]] = {}
-
-    def array(self, name: str, n: int, dtype: Any) -> np.ndarray:
-        """An array of any content, the one of this name if it is there already."""
-        if name not in self._arrays or len(self._arrays[name]) < n:
-            self._arrays[name] = np.empty(n, dtype=dtype)
-        return self._arrays[name][:n]
-
-    def once(self, name: str, of: Any, key: tuple, make: Callable[[], Made]) -> Made:
-        """What was made last under a name, if it was of the same object and for the same key."""
-        if name not in self._made or self._made[name][0] is not of or self._made[name][1] != key:
-            self._made[name] = of, key, make()
-        return cast(Made, self._made[name][2])
 
 
 class RowStatistics(NamedTuple):
@@ -175,7 +122,7 @@ NO_LABELS, NO_WEIGHTS = np.empty(0, dtype=np.int32), np.empty(0, dtype=np.int64)
 
 
 def counted(counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Counts, and the one label that they are of."""
+    """Counts, with labels that are all 0: counts are added up as weights of a single label."""
     return counts, np.zeros(len(counts), dtype=np.int32)
 
 
@@ -200,7 +147,7 @@ class FixedPointSums:
         n_labels: int,
         rows: np.ndarray | None = None,
         *,
-        run: Run = one_by_one,
+        run: MapFunction = serial_map,
         scratch: ScratchArrays | None = None,
         total: float | None = None,
         fixed_point_scale: float | None = None,
@@ -213,11 +160,11 @@ class FixedPointSums:
         # Half the memory of the default integers, which histograms read once per word of bins.
         labels = labels.astype(np.int32, copy=False)
         fixed = (scratch or ScratchArrays()).array("weights", len(weights), np.int64)
-        slices = parts(len(weights), -(-len(weights) // SUM_ROWS) or 1)
+        slices = split_evenly(len(weights), -(-len(weights) // SUM_ROWS) or 1)
         if total is None:
             used = weights if rows is None else weights[rows]
-            total = sum(run(lambda at: used[at].sum(), parts(len(used), len(slices))))
-            total = float(rounded(total))
+            total = sum(run(lambda at: used[at].sum(), split_evenly(len(used), len(slices))))
+            total = float(round_to_40_bits(total))
         fixed_point_scale = fixed_point_scale or total
 
         def fix(at: slice) -> np.ndarray:
@@ -233,7 +180,9 @@ class FixedPointSums:
     def of_channels(cls, channels: np.ndarray, total: float | None = None) -> "FixedPointSums":
         """One vector per row; signed edges end with the row's mass, Newton sums are (g, h)."""
         values, fixed = channels.ravel(), np.empty(channels.size, dtype=np.int64)
-        fixed_point_scale = float(rounded(absolute_total(values) if total is None else total))
+        fixed_point_scale = float(
+            round_to_40_bits(absolute_total(values) if total is None else total)
+        )
         to_fixed_point(values, fixed_point_scale, fixed)
         return cls.of_fixed(fixed.reshape(channels.shape), fixed_point_scale)
 

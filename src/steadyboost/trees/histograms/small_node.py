@@ -1,7 +1,7 @@
 """Histograms of nodes with few rows: only of the bins that occur in them.
 
-Most bins of such a node are empty, and filling and searching a full histogram would take most of
-the time. Here the bins that are not empty are renumbered in their order, so that the search for a
+Most bins of such a node are empty, and most of the time would be spent on clearing and searching
+them. Here the bins that are not empty are renumbered in their order, so that the search for a
 split finds the same.
 """
 
@@ -39,7 +39,7 @@ def few_rows(bins: Bins) -> int:
 
 
 def small_node_scratch(bins: Bins, n_channels: int, few: int) -> SmallNodeScratch:
-    """Scratch for histograms of up to so many rows."""
+    """Scratch for histograms of up to ``few`` rows."""
     offsets, n_bins, has_missing, categorical = bins.layout
     n_cells = min(int(offsets[-1]), few * len(n_bins)) + 1
     own = np.zeros_like(offsets), np.zeros_like(n_bins), np.zeros_like(has_missing)

@@ -15,7 +15,7 @@ from steadyboost.trees.splits.bitset import BITSET_WORDS, contains
 
 FEW_LEAVES = 8  # a set of them is a byte, which is the key into a table of 256 entries
 MOST_LEAVES = 32  # a set of them is a word, whose lowest bit gives the key
-CHUNK = 2048  # rows whose keys (8 KB) stay in the first-level cache from split to split
+KEY_ROWS = 2048  # rows whose keys (8 KB) stay in the first-level cache from split to split
 
 
 class TreeNodes(NamedTuple):
@@ -37,7 +37,7 @@ class LeafScratch(NamedTuple):
     @classmethod
     def allocate(cls) -> "LeafScratch":
         return cls(
-            np.empty(CHUNK, dtype=np.uint32),
+            np.empty(KEY_ROWS, dtype=np.uint32),
             np.empty(256, dtype=np.int32),
             np.empty((2, 2 * MOST_LEAVES), dtype=np.int64),
         )
@@ -193,8 +193,8 @@ def leaf_of_row(packed, row, tree):
 @kernel
 def apply(packed, tree, numbers, scratch, out):
     """Write the leaf of each row; ``numbers`` are those of the nodes."""
-    for start in range(0, packed.shape[1], CHUNK):
-        stop = min(start + CHUNK, packed.shape[1])
+    for start in range(0, packed.shape[1], KEY_ROWS):
+        stop = min(start + KEY_ROWS, packed.shape[1])
         few = find_leaf_keys(packed, start, stop, tree, numbers, scratch)
         leaves = scratch.by_key if few else numbers
         for j in range(stop - start):

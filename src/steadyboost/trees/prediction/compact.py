@@ -18,7 +18,7 @@ import numpy as np
 from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.jit import kernel
-from steadyboost.trees.prediction.apply import CHUNK, as_threshold
+from steadyboost.trees.prediction.apply import KEY_ROWS, as_threshold
 
 MOST_NODES, MOST_FEATURES = 1 << 24, 1 << 20  # what the fields of a node have bits for
 END, FEATURE, CHILD = np.uint64(9), np.uint64(18), np.uint64(38)  # first bits of the fields
@@ -42,7 +42,7 @@ def _is_plain(feature, children, left_bitset):
 
 @kernel
 def _encode(tree, value, first_row, nodes, rows):
-    """Write the nodes, and the leaves whose values need a row, of which there are so many.
+    """Write the nodes, and list the leaves whose values need a row; returns how many do.
 
     The first rows of the table are those of single classes, the next one is ``first_row``.
     """
@@ -71,8 +71,8 @@ def _encode(tree, value, first_row, nodes, rows):
 def _add(packed, nodes, starts, first_columns, table, scores):
     """Add the values of each row's leaf, tree by tree."""
     width = table.shape[1]
-    for start in range(0, packed.shape[1], CHUNK):
-        stop = min(start + CHUNK, packed.shape[1])
+    for start in range(0, packed.shape[1], KEY_ROWS):
+        stop = min(start + KEY_ROWS, packed.shape[1])
         for t in range(len(first_columns)):
             own, first = nodes[starts[t] : starts[t + 1]], first_columns[t]
             for i in range(start, stop):
@@ -105,7 +105,7 @@ def is_plain(tree: GrownTree) -> bool:
 
 def compact(tree: GrownTree, first_row: int) -> CompactTree:
     """The tree in few bytes; its own values are in the rows from ``first_row`` on."""
-    n, value = len(tree.feature), np.ascontiguousarray(tree.value)
+    n, value = len(tree.feature), np.ascontiguousarray(tree.value)  # one layout for the kernel
     nodes, rows = np.empty(n, dtype=np.uint64), np.empty(n, dtype=np.int64)
     n_rows = _encode((tree.feature, tree.children, tree.left_bitset), value, first_row, nodes, rows)
     return CompactTree(nodes, value[rows[:n_rows]])

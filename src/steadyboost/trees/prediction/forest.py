@@ -13,7 +13,7 @@ from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.jit import kernel
 from steadyboost.trees.prediction.apply import (
-    CHUNK,
+    KEY_ROWS,
     LeafScratch,
     TreeNodes,
     find_leaf_keys,
@@ -74,8 +74,8 @@ def add_trees(packed, forest, tables, one_each, scratch, scores):
 
     ``tables`` is what votes add, in a row for each of a tree's votes or one for all.
     """
-    for start in range(0, packed.shape[1], CHUNK):
-        stop = min(start + CHUNK, packed.shape[1])
+    for start in range(0, packed.shape[1], KEY_ROWS):
+        stop = min(start + KEY_ROWS, packed.shape[1])
         for t in range(len(forest.depth)):
             vote = output_of(forest, t)
             few = find_leaf_keys(packed, start, stop, tree_of(forest, t), vote, scratch)
@@ -109,8 +109,8 @@ def _add_leaves(packed, forest, columns, values, scratch, scores):
 
     ``columns`` has the first column that a tree adds to, and how many.
     """
-    for start in range(0, packed.shape[1], CHUNK):
-        stop = min(start + CHUNK, packed.shape[1])
+    for start in range(0, packed.shape[1], KEY_ROWS):
+        stop = min(start + KEY_ROWS, packed.shape[1])
         for t in range(len(forest.depth)):
             number = output_of(forest, t)
             few = find_leaf_keys(packed, start, stop, tree_of(forest, t), number, scratch)

@@ -59,7 +59,7 @@ def effective_leaves(tree: GrownTree, sizes: np.ndarray) -> np.ndarray:
 def with_leaf_size(tree: GrownTree, size: float) -> GrownTree:
     """The tree with class shares at its leaves, pruned to leaves of that mass.
 
-    Nodes keep their numbers: those below the new leaves are there still, but nothing leads to them
+    Nodes keep their numbers: those below the new leaves are there still, but cannot be reached
     (:func:`reachable` drops them).
     """
     (effective,) = effective_leaves(tree, np.array([size]))

@@ -14,8 +14,9 @@ from steadyboost.trees.data.binned import BinnedRows
 from steadyboost.trees.growth.grower import TreeArrays, add_children
 from steadyboost.trees.growth.tree import SHARDING_PAYS, GrownTree
 from steadyboost.trees.histograms.build import build_histogram, build_scratch, n_cells
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, Run, one_by_one
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import MapFunction, serial_map
 from steadyboost.trees.splits.bitset import bitset_of
 from steadyboost.trees.splits.criteria import EDGE, ERROR, mass_of
 
@@ -86,7 +87,11 @@ def best_test(hist, layout, total, criterion):
 
 
 def in_shards(
-    fill: Callable[[np.ndarray], np.ndarray], binned: BinnedRows, rows: np.ndarray, n: int, run: Run
+    fill: Callable[[np.ndarray], np.ndarray],
+    binned: BinnedRows,
+    rows: np.ndarray,
+    n: int,
+    run: MapFunction,
 ) -> np.ndarray:
     """The histogram of some rows by ``fill``; of large data in ``n`` shards, added up."""
     if n == 1 or binned.n_read(len(rows), binned.n_features) < SHARDING_PAYS:
@@ -103,7 +108,7 @@ def histogram_of(binned: BinnedRows, sums: FixedPointSums, rows: np.ndarray) -> 
 
 
 def grow_test(
-    binned: BinnedRows, sums: FixedPointSums, n_shards: int = 1, run: Run = one_by_one
+    binned: BinnedRows, sums: FixedPointSums, n_shards: int = 1, run: MapFunction = serial_map
 ) -> GrownTree:
     """The best test as a tree: the test alone, or below the question whether it is missing."""
     criterion = ERROR if sums.channels is None else EDGE

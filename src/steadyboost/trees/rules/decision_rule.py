@@ -19,8 +19,9 @@ from steadyboost.trees.growth.grower import TreeArrays
 from steadyboost.trees.growth.partition import bin_table, partition
 from steadyboost.trees.growth.tree import GrownTree
 from steadyboost.trees.histograms.build import subtract
-from steadyboost.trees.histograms.row_statistics import FixedPointSums, Run, one_by_one
+from steadyboost.trees.histograms.row_statistics import FixedPointSums
 from steadyboost.trees.jit import kernel
+from steadyboost.trees.parallel import MapFunction, serial_map
 from steadyboost.trees.rules.attribute_test import histogram_of, in_shards
 from steadyboost.trees.splits.bitset import bitset_of
 
@@ -167,7 +168,7 @@ class RuleStatistics:
     binned: BinnedRows
     sums: FixedPointSums
     n_shards: int = 1
-    run: Run = one_by_one
+    run: MapFunction = serial_map
 
     @property
     def paired(self) -> bool:
@@ -225,7 +226,7 @@ class RuleCondition:
 
     def part(self, binned: BinnedRows, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rows that pass and those that fail, ascending as they are."""
-        rows = rows.copy()
+        rows = rows.copy()  # ``partition`` reorders in place
         column, scratch = binned.column(self.feature), np.empty_like(rows)
         n = partition(*column, self.passing, rows, scratch, bin_table(), -1)
         return rows[:n], rows[n:]

@@ -28,7 +28,7 @@ TIE_SHARE = 1 / 1024  # a power of two: scaling by it does not round
 
 
 class SplitParams(NamedTuple):
-    """What makes a split good, and what both of its sides must have at the least.
+    """The criterion of splits, and the minimum mass and number of rows of both sides.
 
     Masses, ``l2`` and ``category_noise`` are in fixed point, as the sums are. Rows are counted in
     cells of their own, or, with a ``count_mask``, in these lowest bits of the mass: one addition
@@ -122,5 +122,5 @@ def gain_of(score, total, split):
     own = score_of(total, mass_of(total, split.criterion), split)
     least = 1e-12 * abs(own)
     if split.criterion < EDGE:
-        least = -least - 1e-300
+        least = -least - 1e-300  # also where the score of the node is 0
     return score - own if score - own > least else -np.inf
