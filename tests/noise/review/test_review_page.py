@@ -118,6 +118,6 @@ def test_settings_that_do_not_fit_are_refused(settings, message):
 
 @pytest.mark.parametrize("unit", ["ns", "us", "s"])
 def test_dates_are_shown_as_dates(unit):
-    when = pd.to_datetime(["2020-01-02", "2020-01-02 03:00", None]).astype(f"datetime64[{unit}]")
+    when = np.array(["2020-01-02", "2020-01-02T03:00", "NaT"], dtype=f"datetime64[{unit}]")
     table = ShownTable(pd.DataFrame({"when": when}))
     assert table.texts(0, np.arange(3)) == ["2020-01-02", "2020-01-02 03:00:00", ""]
