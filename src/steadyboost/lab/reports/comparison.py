@@ -26,15 +26,15 @@ COLUMNS = (
     Column("method", is_number=False),
     Column("error, %", hint="Misclassified test rows, mean over the folds"),
     Column("± sd", hint="Standard deviation of the error over the folds"),
-    Column("balanced, %", hint="Mean of the errors of the classes"),
+    Column("balanced, / %", hint="Mean of the errors of the classes"),
     Column("log-loss", hint="Mean of -log of the probability of the true class"),
     Column(
         "AUC", hint="Area under the ROC curve; mean of each class against the rest", high_first=True
     ),
-    Column("mean rank", hint="Rank by error, mean over the folds"),
+    Column("mean / rank", hint="Rank by error, mean over the folds"),
     Column("p", hint="Of the difference to the best: corrected resampled t-test", high_first=True),
     Column("fit, s", hint="Seconds to fit, mean over the folds"),
-    Column("predict, s", hint="Seconds to predict the test rows, mean over the folds"),
+    Column("predict, / s", hint="Seconds to predict the test rows, mean over the folds"),
     Column("from", is_number=False, choices=(OURS, PEERS)),
 )
 
@@ -106,7 +106,7 @@ def _baseline_row(found: Comparison) -> list[TableCell]:
     cells = {
         "method": plain_cell(always),
         "error, %": plain_cell(error, 100 * setting.baseline_error),
-        "balanced, %": plain_cell(balanced, float(balanced) / 100),
+        "balanced, / %": plain_cell(balanced, float(balanced) / 100),
         "AUC": plain_cell(auc, float(auc)),
     }
     return [cells.get(column.title, plain_cell("", "")) for column in COLUMNS]
