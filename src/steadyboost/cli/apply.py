@@ -15,6 +15,7 @@ from steadyboost.cli.annotators import AnnotatedTraining
 from steadyboost.cli.inputs import Training, TrainingSource
 from steadyboost.cli.options import check_output, refuse
 from steadyboost.cli.shell import console, grid, print_files, print_json, told_in_one_sentence
+from steadyboost.files import counted
 
 if TYPE_CHECKING:
     from steadyboost.io.edit import TableFile
@@ -153,9 +154,8 @@ def tell(
         return
     page = console()
     page.print(
-        f"{counts['change']:,} labels changed, {counts['keep']:,} confirmed, "
-        f"{counts['drop']:,} rows left out; {counts['unsure']:,} verdicts are unsure and change "
-        "nothing."
+        f"{counted(counts['change'], 'label')} changed, {counts['keep']:,} confirmed, "
+        f"{counted(counts['drop'], 'row')} left out; {counts['unsure']:,} not sure and unchanged."
     )
     if moves:
         rows = [[one, other, f"{n:,}"] for (one, other), n in moves.most_common(SHOWN)]
@@ -169,11 +169,12 @@ def tell_agreement(page: Any, merged: MergedVerdicts) -> None:
     for one in merged.agreements:
         names = " and ".join(one.reviewers)
         if not one.rows:
-            page.print(f"{names} have judged no common rows.")
+            page.print(f"{names} have reviewed no rows in common.")
             continue
         kappa = "" if one.kappa != one.kappa else f", Cohen's kappa {one.kappa:.2f}"
-        page.print(f"{names} agree on {one.same:.0%} of {one.rows:,} common rows{kappa}.")
+        common = counted(one.rows, "common row")
+        page.print(f"{names} agree on {one.same:.0%} of {common}{kappa}.")
     if merged.disputed:
         rows = ", ".join(str(entry.row + 1) for entry in merged.disputed[:SHOWN])
         more = " ..." if len(merged.disputed) > SHOWN else ""
-        page.print(f"Reviewers differ on {len(merged.disputed):,} rows: {rows}{more}")
+        page.print(f"Reviewers disagree on {counted(len(merged.disputed), 'row')}: {rows}{more}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from steadyboost.cli.options import refuse
 from steadyboost.cli.shell import Failure, say, told_in_one_sentence
+from steadyboost.files import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -195,9 +196,8 @@ class Model:
 
 
 def _unknown(column: str, value: str, rows: int) -> str:
-    where = "1 row" if rows == 1 else f"{rows:,} rows"
     return (
-        f"column {column!r} has categories in {where} that are not in the training data, such as "
+        f"column {column!r} has categories in {counted(rows, 'row')} that are not in the training data, such as "
         f"{value!r}; they are treated as missing"
     )
 
