@@ -197,8 +197,8 @@ class Model:
 
 def _unknown(column: str, value: str, rows: int) -> str:
     return (
-        f"column {column!r} has categories in {counted(rows, 'row')} that are not in the training data, such as "
-        f"{value!r}; they are treated as missing"
+        f"column {column!r} has categories in {counted(rows, 'row')} that are not in the training "
+        f"data, such as {value!r}; they are treated as missing"
     )
 
 
