@@ -40,6 +40,17 @@ def test_labels_change_and_nothing_else(works, table):
     assert "Table: clean.csv" in printed
 
 
+def test_labels_that_are_corrected_already_are_not_counted_as_changes(works, complains, table):
+    verdicts("v.json", CHANGE, KEEP)
+    works("apply", table, "v.json", "-o", "clean.csv")
+    printed = works("apply", "clean.csv", "v.json", "-o", "again.csv")
+    assert "0 labels changed, 1 confirmed" in printed
+    assert "1 label had been changed already." in printed
+    assert works("apply", "clean.csv", "v.json", "-o", "third.csv", "--json")["rows"] == []
+    assert Path("again.csv").read_bytes() == Path("clean.csv").read_bytes()
+    assert "does not end in .csv." in complains(2, "apply", table, "v.json", "-o", "clean.tsv")
+
+
 def test_report_as_json_and_agreement_of_reviewers(works, table):
     verdicts("ann.json", CHANGE | {"reviewer": "Ann"}, KEEP)
     verdicts(

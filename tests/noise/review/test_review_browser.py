@@ -313,3 +313,16 @@ def test_nothing_in_the_data_runs(reviewer, tmp_path):
     assert reviewer.errors() == []
     found = read_verdicts(reviewer.downloaded("#save-csv"))
     assert found[0].id.startswith(HOSTILE)
+
+
+def test_an_index_without_a_name_is_not_shown(reviewer, tmp_path):
+    found, _ = made_up()
+    frame = animals()
+    frame.insert(0, "", [f"place {k}" for k in range(len(frame))])
+    found.review(tmp_path / "index.html", table=frame)
+    reviewer.open(tmp_path / "index.html")
+    assert "place" not in reviewer.text("#card")
+    names = "return [...document.querySelectorAll('#f-column option')].map((o) => o.textContent)"
+    assert reviewer.run(names) == ["all", *animals().columns]
+    reviewer.press("l")
+    assert "place" not in reviewer.text(".line")

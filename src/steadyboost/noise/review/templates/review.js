@@ -27,7 +27,8 @@
   const SAMPLE = 5; /* rows of a mix-up to be checked before the rest may be accepted */
   const FIRST_COLUMNS = 14; /* of the table of values */
 
-  const OTHERS = [...data.columns.keys()].filter((k) => data.columns[k].name !== data.id); /* columns but that of identifiers */
+  /* Columns but that of identifiers, and an index without a name. */
+  const OTHERS = [...data.columns.keys()].filter((k) => data.columns[k].name.trim() && data.columns[k].name !== data.id);
 
   let shown = []; /* places on the page that pass the filters */
   let at = 0; /* the current one among them */
@@ -273,7 +274,7 @@
     options("f-given", [["", "all"], ...labels]);
     options("f-other", [["", "all"], ...labels]);
     options("f-status", [["", "all"], ["flagged", "suspects"], ...Object.entries(WORDS)]);
-    options("f-column", [["", "all"], ...data.columns.map((column, k) => [k, column.name])]);
+    options("f-column", [["", "all"], ...data.columns.map((column, k) => [k, column.name]).filter(([, name]) => name.trim())]);
     $("filters").addEventListener("input", filter);
     $("filters").addEventListener("submit", (event) => event.preventDefault());
     $("filters").addEventListener("reset", () => setTimeout(filter));
