@@ -326,3 +326,20 @@ def test_an_index_without_a_name_is_not_shown(reviewer, tmp_path):
     assert reviewer.run(names) == ["all", *animals().columns]
     reviewer.press("l")
     assert "place" not in reviewer.text(".line")
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"), [("{:,.2f}", "> 1,500"), ("{:.2f}", "> 1500.0"), (None, "> 1.500,0")]
+)
+def test_numbers_are_compared_as_they_are_written(reviewer, tmp_path, written, asked):
+    """With thousands separators, decimal points, or decimal commas."""
+    found, _ = made_up()
+    income = np.random.default_rng(0).normal(2000, 700, N).round(2)
+    texts = [(written or "{:,.2f}").format(value) for value in income]
+    if written is None:
+        texts = [text.translate(str.maketrans(",.", ".,")) for text in texts]
+    found.review(tmp_path / "income.html", table=pd.DataFrame({"income": texts}))
+    reviewer.open(tmp_path / "income.html")
+    reviewer.fill("#f-column", 0)
+    reviewer.fill("#f-text", asked)
+    assert int(reviewer.text("#found").split()[0]) == (income > 1500).sum()

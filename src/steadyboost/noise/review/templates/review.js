@@ -284,11 +284,11 @@
   const matcher = (text, column) => {
     const compared = /^\s*(<=|>=|<|>|=)\s*(.+)$/.exec(text);
     if (column !== "" && compared) {
-      const [, sign, wanted] = compared, number = Number(wanted);
+      const [, sign, wanted] = compared, read = review.reader(column), number = read(wanted);
       const tests = { "<": (v) => v < number, ">": (v) => v > number, "<=": (v) => v <= number, ">=": (v) => v >= number };
       return (row) => {
         const value = review.value(column, row);
-        return sign === "=" ? value === wanted.trim() : value !== "" && tests[sign](Number(value));
+        return sign === "=" ? value === wanted.trim() : value !== "" && tests[sign](read(value));
       };
     }
     const wanted = text.toLowerCase(), places = column === "" ? data.columns.keys() : [Number(column)], all = [...places];
