@@ -136,7 +136,7 @@ def test_filters_and_search(at_work):
     assert listed() == 1
     assert "row 8" in at_work.text("#card header")
     at_work.fill("#f-text", "nowhere")
-    assert "No row passes" in at_work.text("#card")
+    assert "No row matches" in at_work.text("#card")
     at_work.press("a")
     assert at_work.text("#done").startswith("0 judged")
     at_work.fill("#f-text", "")
@@ -160,7 +160,9 @@ def test_files_go_out_and_in(at_work, page, kind):
     at_work.open(page)
     at_work.press("n")
     at_work.driver.find_element("id", "import").send_keys(str(path))
-    at_work.waits_for("#message", "4 verdicts came in; 1 rows kept the verdict that they had; 0 do")
+    at_work.waits_for(
+        "#message", "4 verdicts imported; 1 row kept the earlier verdict; 0 verdicts not fitting"
+    )
     again = verdicts(at_work)
     for one in found:
         kept = again[one.row]
@@ -176,8 +178,8 @@ def test_files_that_do_not_fit_are_told(at_work, tmp_path):
     entries = [entry, {**entry, "row": 999}, {**entry, "verdict": "odd"}]
     document = {"format": "steadyboost-verdicts", "version": 1, "verdicts": entries}
     for name, text, message in (
-        ("other.json", json.dumps(document), "0 verdicts came in; 0 rows kept the verdict that "
-         "they had; 3 do not fit"),
+        ("other.json", json.dumps(document), "0 verdicts imported; 0 rows kept the earlier "
+         "verdict; 3 verdicts not fitting"),
         ("bad.json", "{", "bad.json cannot be read"),
         ("list.json", "[]", "no file of verdicts"),
     ):  # fmt: skip
@@ -225,7 +227,7 @@ def test_progress_says_how_far_to_go(at_work):
     assert f"The first 10 rows: {expected:.0f} of about {found.n_wrong:.0f}" in at_work.text(
         "#curve"
     )
-    assert "No label is settled yet." in at_work.text("#curve")
+    assert "No label has been decided yet." in at_work.text("#curve")
     at_work.press("a", "a", "a", "k", "n")
     assert "So far 3 of 4 labels were wrong (75.0 %)" in at_work.text("#curve")
     assert "go on." in at_work.text(".advice")

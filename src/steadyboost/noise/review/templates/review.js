@@ -21,6 +21,7 @@
   /* A probability is never certain, however it is rounded. */
   const chance = (p) => (p >= 0.9999 ? "> 99.99\u00a0%" : p <= 0.0001 ? "< 0.01\u00a0%" : percent(p));
   const count = (n) => n.toLocaleString("en");
+  const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
   const WORDS = { open: "open", keep: "kept", change: "changed", unsure: "not sure", drop: "left out" };
   const ROW_HEIGHT = 38, MARGIN = 10; /* of the list: pixels, as in the style sheet, and rows beyond the window */
   const NEXT = 50; /* rows that the advice looks at */
@@ -130,7 +131,7 @@
       ...[row, ...near.map(([other]) => other)].map((one) => make("td", { className: `${data.columns[k].kind}${one !== row && review.value(k, one) === review.value(k, row) ? " same" : ""}` }, review.value(k, one)))));
     table.append(make("tbody", {}, ...fill(order.slice(0, FIRST_COLUMNS))));
     const section = make("section", {}, make("h3", {}, near.length ? "Values, and the nearest rows" : "Values"),
-      near.length ? make("p", { className: "quiet" }, "Nearest by how often forests put them into one leaf, with their given labels.") : null,
+      near.length ? make("p", { className: "quiet" }, "The rows that most often share a leaf with this one in the forests, with their given labels.") : null,
       make("div", { className: "scroll" }, table));
     if (order.length > FIRST_COLUMNS) {
       const more = make("button", { type: "button", className: "more" }, `All ${order.length} columns`);
@@ -149,7 +150,7 @@
 
   const drawCard = () => {
     const row = place();
-    if (row === undefined) { $("card").replaceChildren(make("p", {}, "No row passes the filters.")); return; }
+    if (row === undefined) { $("card").replaceChildren(make("p", {}, "No row matches the filters.")); return; }
     $("card").replaceChildren(...[head(row), picture(row), ...texts(row), classBars(row), actions(), same(row),
       make("div", { className: "evidence" }, ...[columnsFor(row), members(row)].filter(Boolean)), values(row)].filter(Boolean));
   };
@@ -220,7 +221,7 @@
     const { settled, wrong, expected } = review.soFar();
     done.setAttribute("cx", (300 * settled) / Math.max(data.n_review, 1));
     done.setAttribute("cy", 120 - (116 * Math.min(wrong, total)) / total);
-    soFarText.textContent = settled ? `So far ${count(wrong)} of ${count(settled)} labels were wrong (${percent(wrong / settled)}); ${percent(expected / settled)} were expected.` : "No label is settled yet.";
+    soFarText.textContent = settled ? `So far ${count(wrong)} of ${count(settled)} labels were wrong (${percent(wrong / settled)}); ${percent(expected / settled)} were expected.` : "No label has been decided yet.";
     const next = [];
     for (let row = 0; row < data.n_review && next.length < NEXT; row += 1) if (!review.verdicts.has(row)) next.push(row);
     const expectedNext = review.expectedIn(next), least = 1 / Math.max(Number(worth.value), 1);
@@ -261,7 +262,7 @@
     const names = `${data.classes[mixup.given]} → ${data.classes[mixup.other]}`;
     ask(`Accept ${count(rest.length)} suggestions ${names}?`, [
       `You checked ${checked} of them, and the suggestion was right for ${accepted}.`,
-      `About ${broken.toFixed(1)} of the rest are expected to get a wrong label by this, with 95 % certainty at most ${Math.ceil(atMost)}. One undo takes all of it back.`,
+      `About ${broken.toFixed(1)} of the other rows are expected to get a wrong label (at most ${Math.ceil(atMost)}, with 95 % confidence). One undo takes all of them back.`,
     ], [["Accept", () => { review.judge(rest, "accept"); draw(); }], ["Cancel"]]);
   };
 
@@ -390,7 +391,7 @@
     if (!file) return;
     try {
       const { taken, kept, misfit } = review.read(await file.text(), /\.csv$/i.test(file.name));
-      say(`${count(taken)} verdicts came in; ${count(kept)} rows kept the verdict that they had; ${count(misfit)} do not fit this table.`);
+      say(`${counted(taken, "verdict")} imported; ${counted(kept, "row")} kept the earlier verdict; ${counted(misfit, "verdict")} not fitting this table.`);
     } catch (error) { say(`${file.name} cannot be read: ${error.message}.`); }
     event.target.value = "";
     draw();
