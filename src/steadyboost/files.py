@@ -1,4 +1,4 @@
-"""Files and terminals: gaps in text files, whole files or none, and text that is safe to show."""
+"""Files and terminals: gaps in text files, whole files or none, text that is safe to show."""
 
 import errno
 import os
@@ -19,6 +19,17 @@ GAPS = ("", "?", "NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL")
 
 HOST = blake2b(socket.gethostname().encode(), digest_size=4).hexdigest()
 TEMPORARY = re.compile(r"\.steadyboost-(?P<host>[0-9a-f]{8})-(?P<pid>[0-9]+)-[0-9a-f]{16}\.tmp")
+
+
+def counted(count: int, what: str) -> str:
+    """A number of things in words.
+
+    Examples
+    --------
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 @contextmanager

@@ -36,8 +36,19 @@ def test_labels_change_and_nothing_else(works, table):
     expected = TABLE.replace(b'30;"cat"', b'30;"dog"').replace(b'd;5;"cat"\r\n', b"")
     assert Path("clean.csv").read_bytes() == expected
     assert Path(table).read_bytes() == TABLE
-    assert "1 labels changed, 1 confirmed, 1 rows left out" in printed
+    assert "1 label changed, 1 confirmed, 1 row left out" in printed
     assert "Table: clean.csv" in printed
+
+
+def test_labels_that_are_corrected_already_are_not_counted_as_changes(works, complains, table):
+    verdicts("v.json", CHANGE, KEEP)
+    works("apply", table, "v.json", "-o", "clean.csv")
+    printed = works("apply", "clean.csv", "v.json", "-o", "again.csv")
+    assert "0 labels changed, 1 confirmed" in printed
+    assert "1 label had been changed already." in printed
+    assert works("apply", "clean.csv", "v.json", "-o", "third.csv", "--json")["rows"] == []
+    assert Path("again.csv").read_bytes() == Path("clean.csv").read_bytes()
+    assert "does not end in .csv." in complains(2, "apply", table, "v.json", "-o", "clean.tsv")
 
 
 def test_report_as_json_and_agreement_of_reviewers(works, table):
@@ -51,7 +62,7 @@ def test_report_as_json_and_agreement_of_reviewers(works, table):
     assert found["agreement"][0]["same"] == 0.5
     printed = works("apply", table, "ann.json", "bob.json", "-o", "clean.csv", "--force")
     assert "agree on 50% of 2 common rows" in printed
-    assert "Reviewers differ on 1 rows: 3" in printed
+    assert "Reviewers disagree on 1 row: 3" in printed
 
 
 def test_rows_by_identifier(works, table):

@@ -63,7 +63,7 @@ def test_json_for_machines(works, wrong):
 @pytest.mark.parametrize(
     ("args", "code", "words"),
     [
-        ((), 2, "'--target': name the column of the labels"),
+        ((), 2, "train.csv has the columns 'height', 'soil', 'plot', 'kind'."),
         (("--target", "kynd"), 1, "did you mean 'kind'?"),
         ((*KIND, "--booster", "nonsense"), 2, "nonsense"),
         ((*KIND, "--html", "page.txt"), 2, "does not end in .html"),

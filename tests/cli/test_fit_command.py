@@ -176,7 +176,14 @@ def test_every_booster_has_a_short_name(name):
         (["--booster", "smame"], "did you mean SAMMEClassifier?"),
         (["--booster", "xyz"], "there are AdaBoost, "),
         (["--learner", "tre"], "did you mean Tree?"),
-        (["--booster", "steady", "--learner", "stump"], "has learners of its own"),
+        (
+            ["--booster", "steady", "--learner", "stump"],
+            "'--learner': SteadyBoostClassifier has its",
+        ),
+        (
+            ["--booster", "steady", "-p", "estimator__max_depth=2"],
+            "'--param': SteadyBoostClassifier",
+        ),
         (["-p", "learning_rte=1"], "did you mean learning_rate?"),
         (["-p", "learning_rate"], "not of the form name=value"),
         (["-p", "learning_rate=fast"], "'learning_rate' parameter of SAMMEClassifier must be"),

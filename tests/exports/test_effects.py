@@ -1,11 +1,14 @@
 """Which values of which columns speak for a class."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from steadyboost import MartiBoostClassifier, SAMMEClassifier, SteadyBoostClassifier, Stump
-from steadyboost.exports import class_effects
+from steadyboost.exports import class_effects, export_text
+from steadyboost.exports.column_text import ColumnText
 
 RNG = np.random.default_rng(0)
 SIZE, COLOUR = RNG.uniform(0, 10, 300), RNG.choice(["red", "green", "blue"], 300)
@@ -41,3 +44,34 @@ def test_programs_are_refused():
     model = MartiBoostClassifier(n_estimators=2).fit(X[["size"]], SIZE > 6)
     with pytest.raises(ValueError, match="branching program"):
         class_effects(model)
+
+
+@pytest.mark.parametrize("seconds", [0, 86_399])
+def test_dates_are_named_as_people_write_them(seconds):
+    days = pd.Timestamp("2019-01-01") + pd.to_timedelta(RNG.integers(0, 900, 400), unit="D")
+    late, weekend = days > "2020-03-01", days.day_of_week >= 5
+    y = np.where(weekend, "rest", np.where(late, "late", "early"))
+    time = pd.to_timedelta(RNG.integers(0, seconds + 1, 400), unit="s")
+    model = SAMMEClassifier(n_estimators=3).fit(pd.DataFrame({"visit": days + time}), y)
+    found = class_effects(model)
+    assert str(found["rest"][0]).startswith("visit.weekday Sat to Sun (")
+    assert found["late"][0][0] == "visit"
+    clock = r" \d\d:\d\d" if seconds else ""
+    assert re.fullmatch(rf"> 2020-0[23]-\d\d{clock}", found["late"][0].values)
+    assert re.search(rf"visit <= 2020-0[23]-\d\d{clock}: early", export_text(model))
+
+
+@pytest.mark.parametrize(
+    ("part", "ends", "words"),
+    [
+        ("month", (None, 3.5), "<= 3"),
+        ("year", (2019.5, None), ">= 2020"),
+        ("hour", (7.5, 8.5), "= 8"),
+        ("hour", (7.5, 9.5), "8 to 9"),
+        ("weekday", (None, 1.5), "= Mon"),
+        ("weekday", (3.5, None), "Thu to Sun"),
+        (None, (2013.5, 2014.5), "> 2013.5 and <= 2014.5"),
+    ],
+)
+def test_intervals_of_parts_of_dates(part, ends, words):
+    assert ColumnText("x", part).interval(*ends) == words

@@ -184,9 +184,9 @@ def test_few_rows_rare_classes_and_a_rate_that_may_be_zero_are_named():
     rows = np.r_[0:20, 60:80, 150:155]
     found = audit_proba(np.eye(3)[TRUTH[rows]] * 0.94 + 0.02, TRUTH[rows])
     notes = " ".join(found.notes)
-    assert "45 rows are few" in notes
-    assert "fewer than 10 rows are hardly judged: 2" in notes
-    assert "cannot be told from zero" in notes
+    assert "There are only 45 rows" in notes
+    assert "fewer than 10 rows, too few to judge their labels: 2" in notes
+    assert "includes zero" in notes
     assert found.noise_rate_interval[0] == 0
 
 

@@ -143,7 +143,7 @@ def test_our_bagging_judges_out_of_bag():
     ("y", "says"),
     [
         (np.zeros(len(Y)), "at least two"),
-        (np.r_[7, Y[1:]], "fewer than two rows: \\[7\\]"),
+        (np.r_[7, Y[1:]], "fewer than two rows: 7;"),
         (Y[:-1], "inconsistent numbers of samples"),
         (np.where(IS_WRONG, np.nan, Y), "NaN"),
         (np.where(IS_WRONG, None, Y.astype(object)), "missing labels"),

@@ -222,6 +222,12 @@ def test_suspects_are_sorted_by_score():
     assert sum(words.startswith("0 → 1 (") for words in texts(display.ax_)) == 4
 
 
+def test_a_row_that_is_no_suspect_has_one_label():
+    table = {"row": [3, 8], "given": [0, 1], "suggested": [1, 1], "score": [0.2, 0.6]}
+    shown = texts(SuspectsDisplay(table).plot().ax_)
+    assert {"0 → 1 (20.0 %)", "1 (60.0 %)"} <= set(shown)
+
+
 def test_what_steadyboost_knows_of_labels(noisy_wine):
     model = SteadyBoostClassifier(n_estimators=10, random_state=0)
     model.fit(noisy_wine.X, noisy_wine.given)

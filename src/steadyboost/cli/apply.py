@@ -15,6 +15,7 @@ from steadyboost.cli.annotators import AnnotatedTraining
 from steadyboost.cli.inputs import Training, TrainingSource
 from steadyboost.cli.options import check_output, refuse
 from steadyboost.cli.shell import console, grid, print_files, print_json, told_in_one_sentence
+from steadyboost.files import counted
 
 if TYPE_CHECKING:
     from steadyboost.io.edit import TableFile
@@ -48,8 +49,8 @@ def apply(
     force: options.Force = False,
 ) -> None:
     """Write a copy of a table whose labels are corrected by the verdicts of reviewers."""
-    endings = ["".join(table.suffixes[-2:]).lower(), table.suffix.lower()]
-    check_output(output, force, endings, inputs=[table, *verdicts])
+    ending = "".join(table.suffixes[-2:] if table.suffix.lower() == ".gz" else table.suffixes[-1:])
+    check_output(output, force, [ending.lower()], inputs=[table, *verdicts])
     from steadyboost.io.edit import open_table
 
     with told_in_one_sentence():
@@ -135,15 +136,17 @@ def tell(
 ) -> None:
     """Print what has changed, and how far reviewers agree."""
     counts = merged.verdicts.counts()
-    moves = Counter((given[one.row], str(one.label)) for one in changes if one.is_change)
+    named = [one for one in changes if one.is_change]
+    changed = [one for one in named if one.label != given[one.row]]
     if json:
+        moved = {one.row for one in changed}
         print_json(
             {
                 **counts,
                 "rows": [
                     {"row": one.row + 1, "from": given[one.row], "to": one.label}
                     for one in changes
-                    if one.is_change or one.label is None
+                    if one.label is None or one.row in moved
                 ],
                 "agreement": [one._asdict() for one in merged.agreements],
                 "disputed": [one.row + 1 for one in merged.disputed],
@@ -153,10 +156,12 @@ def tell(
         return
     page = console()
     page.print(
-        f"{counts['change']:,} labels changed, {counts['keep']:,} confirmed, "
-        f"{counts['drop']:,} rows left out; {counts['unsure']:,} verdicts are unsure and change "
-        "nothing."
+        f"{counted(len(changed), 'label')} changed, {counts['keep']:,} confirmed, "
+        f"{counted(counts['drop'], 'row')} left out; {counts['unsure']:,} not sure and unchanged."
     )
+    if len(changed) < len(named):
+        page.print(f"{counted(len(named) - len(changed), 'label')} had been changed already.")
+    moves = Counter((given[one.row], one.label) for one in changed)
     if moves:
         rows = [[one, other, f"{n:,}"] for (one, other), n in moves.most_common(SHOWN)]
         page.print(grid(("from", "to", "labels"), rows))
@@ -169,11 +174,12 @@ def tell_agreement(page: Any, merged: MergedVerdicts) -> None:
     for one in merged.agreements:
         names = " and ".join(one.reviewers)
         if not one.rows:
-            page.print(f"{names} have judged no common rows.")
+            page.print(f"{names} have reviewed no rows in common.")
             continue
         kappa = "" if one.kappa != one.kappa else f", Cohen's kappa {one.kappa:.2f}"
-        page.print(f"{names} agree on {one.same:.0%} of {one.rows:,} common rows{kappa}.")
+        common = counted(one.rows, "common row")
+        page.print(f"{names} agree on {one.same:.0%} of {common}{kappa}.")
     if merged.disputed:
         rows = ", ".join(str(entry.row + 1) for entry in merged.disputed[:SHOWN])
         more = " ..." if len(merged.disputed) > SHOWN else ""
-        page.print(f"Reviewers differ on {len(merged.disputed):,} rows: {rows}{more}")
+        page.print(f"Reviewers disagree on {counted(len(merged.disputed), 'row')}: {rows}{more}")

@@ -348,7 +348,8 @@ def tell_results(
     worst = (found.table.disputed() if len(found.suspects) else found.table).head(SHOWN)
     shown = worst.shown()
     rows = zip(*shown.values(), strict=True)
-    page.print(grid(shown, rows, caption=COUNTED, caption_justify="left"))
+    texts = [name for name, column in found.kept.items() if column.dtype.kind not in "if"]
+    page.print(grid(shown, rows, texts, caption=COUNTED, caption_justify="left"))
     if annotators is not None:
         print_annotators(annotators)
     print_files(files)

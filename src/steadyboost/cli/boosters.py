@@ -61,9 +61,9 @@ def make_booster(
     model = find_booster(booster)().set_params(**given)
     pairs = dict(_pair(text) for text in params)
     if learner:
-        _set_learner(model, find_learner(learner))
+        _set_learner(model, find_learner(learner), "--learner")
     elif any(key.startswith("estimator__") for key in pairs):
-        _set_learner(model, model._default_learner())
+        _set_learner(model, model._default_learner(), "--param")
     for key, text in pairs.items():
         _check_name(model, key)
         model.set_params(**{key: read_value(text)})
@@ -73,10 +73,10 @@ def make_booster(
     return model
 
 
-def _set_learner(model: Any, learner: Any) -> None:
+def _set_learner(model: Any, learner: Any, option: str) -> None:
     if "estimator" not in model.get_params(deep=False):
         name = type(model).__name__
-        refuse("--learner", f"{name} has learners of its own; choose another --booster.")
+        refuse(option, f"{name} has its own weak learners; choose another --booster.")
     model.set_params(estimator=learner)
 
 

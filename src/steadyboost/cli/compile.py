@@ -38,8 +38,8 @@ def compile(
 ) -> None:
     """Compile the kernels of the boosters ahead of time, for container images.
 
-    Numeric tables, with two classes and with more, and tables with categories and missing values;
-    on one thread and on several.
+    For numeric tables, with two classes and with more, and for tables with categories and
+    missing values; on one thread and on several.
     """
     names = [full_name(name, "boosters") for name in boosters or booster_names()]
     if cache is not None:  # before numba is imported, which reads the variable then

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from steadyboost.cli.options import refuse
 from steadyboost.cli.shell import Failure, say, told_in_one_sentence
+from steadyboost.files import counted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from steadyboost.io import Table
 
 
-MOST_CLASSES = 12  # that are listed
+MOST_CLASSES, MOST_COLUMNS = 12, 12  # that are listed
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,8 @@ def read_training(source: TrainingSource, *, quiet: bool = False) -> Training:
 
     data = source.data
     if source.target is None and not has_own_labels(data):
-        refuse("--target", "name the column of the labels.")
+        names = listed_columns(source)
+        refuse("--target", f"name the column of the labels; {data} has the columns {names}.")
     column = source.target or "label"
     with told_in_one_sentence():
         table = read_source(source)
@@ -89,6 +91,18 @@ def read_training(source: TrainingSource, *, quiet: bool = False) -> Training:
     if not quiet:
         say("\n".join([*table.found.sentences(), *class_sentences(y)]))
     return Training(table, y)
+
+
+def listed_columns(source: TrainingSource) -> str:
+    """The names of the columns; of many, the first and the last."""
+    from steadyboost.io import read_table
+
+    with told_in_one_sentence():
+        names = [repr(name) for name in read_table(source.data, **source.text._asdict()).X.columns]
+    if len(names) > MOST_COLUMNS:
+        half = MOST_COLUMNS // 2
+        names = [*names[:half], "...", *names[-half:]]
+    return ", ".join(names)
 
 
 def class_sentences(y: np.ndarray) -> list[str]:
@@ -151,7 +165,9 @@ class Model:
             )
         if self.kinds is None:
             return self._unnamed(path, table)
-        for sentence in [*table.found.left_out, *table.found.remarks, *self.news(table)]:
+        for sentence in table.found.left_out:
+            say(f"left out: {sentence}", err=True)
+        for sentence in [*table.found.remarks, *self.news(table)]:
             say(f"note: {sentence}", err=True)
         return table
 
@@ -180,10 +196,9 @@ class Model:
 
 
 def _unknown(column: str, value: str, rows: int) -> str:
-    where = "1 row" if rows == 1 else f"{rows:,} rows"
     return (
-        f"column {column!r} has categories in {where} that are not in the training data, such as "
-        f"{value!r}; they are treated as missing"
+        f"column {column!r} has categories in {counted(rows, 'row')} that are not in the training "
+        f"data, such as {value!r}; they are treated as missing"
     )
 
 

@@ -220,7 +220,9 @@ def explain(model: ModelFile, top: Top = 15, round_: Round = 1, json: Json = Fal
     page.print(importance_grid(loaded, top))
     effects = effects_of(loaded.booster)
     if effects:
-        page.print("what speaks for a class, with the mean contribution to its share or score:")
+        page.print(
+            "values that speak for each class (mean contribution to its probability or score):"
+        )
         page.print(effects_grid(effects))
     page.print(history_grid(loaded.booster))
     page.print(hypothesis(loaded.booster, round_), soft_wrap=True)

@@ -26,8 +26,8 @@ Names = Annotated[
     list[str] | None,
     typer.Argument(help="Experiments such as 000/table-3, papers such as 000, or all."),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="A small version that takes minutes.")]
-Jobs = Annotated[int, typer.Option(min=0, help="Processes; 0 for one per processor.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Run a small version, which takes minutes.")]
+Jobs = Annotated[int, typer.Option(min=0, help="Number of processes; 0 for one per processor.")]
 Docs = Annotated[Path | None, typer.Option(help="Write sections of a Markdown page to this file.")]
 Csv = Annotated[bool, typer.Option("--csv", help="Write CSV files to the output folder.")]
 JsonFiles = Annotated[bool, typer.Option("--json", help="Write JSON files to the output folder.")]
@@ -39,9 +39,11 @@ Keep = Annotated[
     Path | None,
     typer.Option(help="Folder of result files, one per experiment, read before and written after."),
 ]
-Repeats = Annotated[int | None, typer.Option(min=1, help="Run only so many repeats or folds.")]
-Skip = Annotated[list[str] | None, typer.Option(help="A data set to leave out; repeat.")]
-Cached = Annotated[bool, typer.Option("--cached", help="Run nothing; show cached results.")]
+Repeats = Annotated[
+    int | None, typer.Option(min=1, help="Maximum number of repeats or folds to run.")
+]
+Skip = Annotated[list[str] | None, typer.Option(help="Data set to leave out; can be repeated.")]
+Cached = Annotated[bool, typer.Option("--cached", help="Run nothing; only show cached results.")]
 Fresh = Annotated[bool, typer.Option("--fresh", help="Ignore cached results.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 

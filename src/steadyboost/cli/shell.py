@@ -8,7 +8,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -155,15 +155,19 @@ def print_files(files: dict[str, str]) -> None:
         say(f"{name.capitalize()}: {path}")
 
 
-def grid(titles: Iterable[str], rows: Iterable[Iterable[Any]], **options: Any) -> Table:
-    """A table: the first column and those without a title are text, others are numbers."""
+def grid(
+    titles: Iterable[str],
+    rows: Iterable[Iterable[Any]],
+    texts: Collection[str] = (),
+    **options: Any,
+) -> Table:
+    """A table: the first column, those without a title and ``texts`` are text, others numbers."""
     from rich.table import Table
 
     made = Table(**options)
     for place, title in enumerate(titles):
-        made.add_column(
-            printable(title), justify="right" if place and title else "left", overflow="fold"
-        )
+        is_number = place and title and title not in texts
+        made.add_column(printable(title), justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         made.add_row(*(printable(str(cell)) for cell in row))
     return made

@@ -16,10 +16,10 @@ from steadyboost.boosters.steadyboost.classifier import (
     trees_of,
 )
 from steadyboost.boosters.steadyboost.forest_member import ForestMember
+from steadyboost.exports.column_text import ColumnText, column_texts
 from steadyboost.exports.trees import (
     FeatureBins,
     check_additive,
-    column_names,
     decision_matrix,
     leaf_masses,
     model_trees,
@@ -75,7 +75,7 @@ def class_effects(model: Any, top: int = 3) -> dict[Any, list[ColumnEffect]]:
     >>> class_effects(model)[0][0].column
     'petal length (cm)'
     """
-    names, bins = column_names(model), FeatureBins.of(model)
+    columns, bins = column_texts(model), FeatureBins.of(model)
     classes = model.classes_.tolist()
     totals = [np.zeros((len(cuts) + 2, len(classes))) for cuts in bins.cuts]
     for weighed in _weighed_trees(model):
@@ -83,8 +83,8 @@ def class_effects(model: Any, top: int = 3) -> dict[Any, list[ColumnEffect]]:
     found = {}
     for place, label in enumerate(classes):
         effects = [
-            _effect(name, total[:, place], bins, f)
-            for f, (name, total) in enumerate(zip(names, totals, strict=True))
+            _effect(column, total[:, place], bins, f)
+            for f, (column, total) in enumerate(zip(columns, totals, strict=True))
         ]
         ranked = sorted((own for own in effects if own), key=lambda own: -own.contribution)
         found[label] = ranked[:top]
@@ -135,33 +135,31 @@ def _add_effects(one: WeighedTree, bins: FeatureBins, totals: list[np.ndarray]) 
             totals[tree.feature[node]] += one.mass[node] * gained[side]
 
 
-def _effect(name: str, by_bin: np.ndarray, bins: FeatureBins, column: int) -> ColumnEffect | None:
+def _effect(text: ColumnText, by_bin: np.ndarray, bins: FeatureBins, f: int) -> ColumnEffect | None:
     """The bins of a column that speak for a class, in words; None if there are none."""
     best = int(by_bin.argmax())
     most = float(by_bin[best])
     if most <= 0:
         return None
     good = by_bin >= NEAR_BEST * most
-    categories = bins.categories[column]
+    categories = bins.categories[f]
     if best == len(by_bin) - 1:
         words = "missing"
     elif categories is not None:
-        codes = np.flatnonzero(good[np.searchsorted(bins.cuts[column], np.arange(len(categories)))])
+        codes = np.flatnonzero(good[np.searchsorted(bins.cuts[f], np.arange(len(categories)))])
         named = [str(categories[code]) for code in codes[:MOST_NAMED]]
         words = "= " + " or ".join([*named, *(["..."] if len(codes) > MOST_NAMED else [])])
     else:
-        words = _range(good[:-1], best, bins.cuts[column])
-    return ColumnEffect(name, words, most)
+        words = _range(good[:-1], best, bins.cuts[f], text)
+    return ColumnEffect(text.name, words, most)
 
 
-def _range(good: np.ndarray, best: int, cuts: np.ndarray) -> str:
+def _range(good: np.ndarray, best: int, cuts: np.ndarray, text: ColumnText) -> str:
     """The interval of values around the best bin, whose neighbours are good as well."""
     bad = np.flatnonzero(~good)
     first = int(bad[bad < best].max(initial=-1)) + 1
     last = int(bad[bad > best].min(initial=len(good))) - 1
     if first == 0 and last == len(good) - 1:
         return "not missing"
-    if first == 0:
-        return f"<= {cuts[last]:.4g}"
-    low = f"> {cuts[first - 1]:.4g}"
-    return low if last == len(good) - 1 else f"{low} and <= {cuts[last]:.4g}"
+    low = None if first == 0 else float(cuts[first - 1])
+    return text.interval(low, None if last == len(good) - 1 else float(cuts[last]))

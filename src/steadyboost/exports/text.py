@@ -12,6 +12,7 @@ from steadyboost.boosters.families.binary import BinaryBoostingClassifier
 from steadyboost.boosters.steadyboost import SteadyBoostClassifier
 from steadyboost.boosters.steadyboost.booster_member import BoosterMember
 from steadyboost.ensemble.prediction import FittedBooster
+from steadyboost.exports.column_text import ColumnText, column_texts
 from steadyboost.exports.trees import (
     FeatureBins,
     SplitIntervals,
@@ -35,13 +36,13 @@ class SplitText:
     """The two sides of a split as text; missing values are named where training had any."""
 
     bins: FeatureBins
-    names: list[str]
+    columns: list[ColumnText]
     has_missing: np.ndarray
     digits: int
 
     @classmethod
     def of(cls, model: Any, digits: int) -> "SplitText":
-        return cls(FeatureBins.of(model), column_names(model), model._binner.has_missing, digits)
+        return cls(FeatureBins.of(model), column_texts(model), model._binner.has_missing, digits)
 
     def sides(self, tree: GrownTree, node: int, settled: Set[int] = frozenset()) -> tuple[str, str]:
         """The conditions of the left and right branch; ``settled`` columns have no gaps there."""
@@ -65,12 +66,12 @@ class SplitText:
         return (frozenset(), own) if runs.missing_left else (own, frozenset())
 
     def _gaps_alone(self, feature: int, runs: SplitIntervals) -> tuple[str, str]:
-        sides = [f"{self.names[feature]} {what}" for what in ("is known", "is missing")]
+        sides = [f"{self.columns[feature].name} {what}" for what in ("is known", "is missing")]
         return (sides[0], sides[1]) if runs.left[0] else (sides[1], sides[0])
 
     def _sets(self, feature: int, left: np.ndarray) -> list[str]:
         """The smaller set of categories by its values, the other as its complement."""
-        name = self.names[feature]
+        name = self.columns[feature].name
         values = [_plain(value) for value in self.bins.categories[feature] or ()]
         swapped = bool(2 * left.sum() > len(left))
         few = [value for value, own in zip(values, left != swapped, strict=True) if own]
@@ -83,19 +84,15 @@ class SplitText:
 
     def _ranges(self, feature: int, runs: SplitIntervals, side: bool) -> str:
         """The intervals of one side."""
-        name = self.names[feature]
-        ends = [None, *(self._number(at) for at in runs.thresholds), None]
+        column = self.columns[feature]
+        name = column.name
+        ends = [None, *(column.threshold(at, self.digits) for at in runs.thresholds), None]
         texts = []
         for (low, high), own in zip(pairwise(ends), runs.left, strict=True):
             if own == side:
                 below = f"{name} <= {high}" if low is None else f"{low} < {name} <= {high}"
                 texts.append(f"{name} > {low}" if high is None else below)
         return listed(texts)
-
-    def _number(self, value: float) -> str:
-        """With at least one decimal: 2013.5 must not be rounded to 2014."""
-        whole = len(f"{abs(value):.0f}")
-        return f"{value:.{max(self.digits, min(whole + 1, 17))}g}"
 
 
 def _plain(value: Any) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.sparse import issparse
 
+from steadyboost.files import counted
 from steadyboost.io.columns import DATE, NUMBER, TEXT, ColumnRoles, TableError
 from steadyboost.io.delimited import UTF8, check_names, need_polars, read_header, read_rows
 from steadyboost.io.formats import TYPED, read_arff, read_libsvm, read_typed, typed_names
@@ -73,10 +74,10 @@ class Found:
 
     def sentences(self) -> list[str]:
         """The summary in one line each: size, kinds, missing values and warnings."""
-        lines = [f"{self.file}: {_so_many(self.rows, 'row')}, {_so_many(self.columns, 'feature')}"]
+        lines = [f"{self.file}: {counted(self.rows, 'row')}, {counted(self.columns, 'feature')}"]
         if self.categorical:
             told = [
-                f"{name} ({_so_many(values, 'value')})" for name, values in self.categorical.items()
+                f"{name} ({counted(values, 'value')})" for name, values in self.categorical.items()
             ]
             lines.append(f"categorical: {_few(told)}")
         if self.dates:
@@ -134,10 +135,6 @@ def _is_text(column: pl.Series) -> bool:
     import polars as pl
 
     return column.dtype == pl.String
-
-
-def _so_many(count: int, what: str) -> str:
-    return f"{count:,} {what}" if count == 1 else f"{count:,} {what}s"
 
 
 def _few(told: list[str], most: int = 8) -> str:
@@ -385,7 +382,7 @@ def _labelled(
         return frame, numbers, []
     if not known.any():
         raise TableError(f"{path}: no row has a value in the target column {target!r}.")
-    count = _so_many(int((~known).sum()), "row")
+    count = counted(int((~known).sum()), "row")
     return frame.filter(known), numbers[known], [f"{count} without a value of {target!r}"]
 
 

@@ -122,9 +122,9 @@ def classes_of(labels: np.ndarray, weights: np.ndarray | None) -> tuple[np.ndarr
     if len(classes) < 2:
         raise ValueError(f"y has the classes {classes.tolist()}; an audit needs at least two.")
     if counts.min() < 2:
-        rare = classes[counts < 2][:5].tolist()
+        rare = ", ".join(repr(label) for label in classes[counts < 2][:5].tolist())
         raise ValueError(
-            f"y has labels that occur in fewer than two rows: {rare}; nothing can be learnt of a "
-            "label without its only row. Drop or merge these."
+            f"y has classes of fewer than two rows: {rare}; an audit needs two rows of each class. "
+            "Merge such a class with another one, or leave its row out."
         )
     return classes, codes

@@ -26,27 +26,29 @@ def notes_on(
     if not errors.learnt:
         notes.append(
             f"The model agrees with {100 * right:.1f} % of the labels, the most frequent class "
-            f"alone with {100 * frequent:.1f} %: it has learnt nothing that could tell right from "
-            "wrong labels. There is neither a count nor a list; rows are in the order of its "
-            "doubts all the same."
+            f"alone with {100 * frequent:.1f} %: it has learnt nothing that distinguishes right "
+            "from wrong labels. Wrong labels are therefore neither counted nor listed; the rows "
+            "are ranked by how little the model believes their labels."
         )
     if n < FEW_ROWS:
-        notes.append(f"{n} rows are few: the count and the list are rough.")
+        notes.append(f"There are only {n} rows: the count and the list are rough.")
     rare = [str(label) for label, size in zip(classes, np.bincount(y), strict=False) if size < RARE]
     if rare:
-        notes.append(f"Classes with fewer than {RARE} rows are hardly judged: {', '.join(rare)}.")
+        few = ", ".join(rare)
+        notes.append(f"Classes with fewer than {RARE} rows, too few to judge their labels: {few}.")
     if errors.learnt and errors.rate.low == 0:
-        notes.append("The share of wrong labels cannot be told from zero.")
+        notes.append("The 90 % interval of the share of wrong labels includes zero.")
     if errors.learnt and errors.determined < EVEN:
         notes.append(
-            f"The model disagrees with {100 * (1 - right):.0f} % of the labels, also where it is "
+            f"The model disagrees with {100 * (1 - right):.0f} % of the labels, even where it is "
             "confident: the columns hardly determine the class, so that its own errors cannot be "
-            "told from wrong labels. The count has only what stands out; the interval has the rest."
+            "distinguished from wrong labels. The count includes only the labels that stand out; "
+            "the interval allows for the others."
         )
     elif errors.learnt and right < UNSURE:
         notes.append(
             f"The model disagrees with {100 * (1 - right):.0f} % of the labels. If the columns do "
-            "not determine the class, part of what looks wrong is chance, and the count too high."
+            "not determine the class, some of these labels are right, and the count is too high."
         )
     return notes + similar_names(classes)
 

@@ -101,11 +101,11 @@ class MarginDistributionDisplay(Display):
             )
         widest = max(float(np.abs(own).max()) for own in self.margins.values())
         reach = min(1.0, np.ceil(10 * widest + 0.2) / 10)
-        ax.set(xlabel="margin", ylabel="rows with no larger margin")
+        ax.set(xlabel="margin", ylabel="cumulative share of rows")
         ax.set(xlim=(-reach, reach), ylim=(0, 100.5))
         percent_axis(ax.yaxis)
         light_grid(ax)
-        for x, side, words in ((0.49, "right", "← outvoted"), (0.51, "left", "in the lead →")):
+        for x, side, words in ((0.49, "right", "← misclassified"), (0.51, "left", "correct →")):
             ax.text(x, 1.02, words, ha=side, transform=ax.transAxes, color=QUIET, fontsize=7.5)
         if any(self.margins):
             ax.legend(loc="best", borderaxespad=0.4)
@@ -305,7 +305,8 @@ class SuspectsDisplay(Display):
         }
         lines = zip(self.table["given"], self.table["suggested"], scores, strict=True)
         for place, (given, suggested, score) in zip(places, lines, strict=True):
-            ax.text(1.04, place, f"{given} → {suggested} ({percent(score)})", **beside)
+            change = f"{given}" if given == suggested else f"{given} → {suggested}"
+            ax.text(1.04, place, f"{change} ({percent(score)})", **beside)
         quiet: dict[str, Any] = {"color": QUIET, "fontsize": 7.5, **beside}
         ax.text(1.04, -1, "given → suggested (P(right))", **quiet)
         ax.set_ylim(len(scores) - 0.4, -0.6)

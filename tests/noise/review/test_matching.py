@@ -76,7 +76,7 @@ def test_labels_of_any_type_are_changed():
     assert found.verified.tolist() == [True, True, False]
     assert found.changed.tolist() == [0]
     assert y.tolist() == [1, 2, 1]
-    assert repr(found) == "1 labels changed, 1 confirmed, 1 rows left out"
+    assert repr(found) == "1 label changed, 1 confirmed, 1 row left out"
 
 
 def test_a_row_in_memory_has_the_hash_of_its_file(tmp_path):

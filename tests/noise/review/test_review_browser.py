@@ -136,7 +136,7 @@ def test_filters_and_search(at_work):
     assert listed() == 1
     assert "row 8" in at_work.text("#card header")
     at_work.fill("#f-text", "nowhere")
-    assert "No row passes" in at_work.text("#card")
+    assert "No row matches" in at_work.text("#card")
     at_work.press("a")
     assert at_work.text("#done").startswith("0 judged")
     at_work.fill("#f-text", "")
@@ -160,7 +160,9 @@ def test_files_go_out_and_in(at_work, page, kind):
     at_work.open(page)
     at_work.press("n")
     at_work.driver.find_element("id", "import").send_keys(str(path))
-    at_work.waits_for("#message", "4 verdicts came in; 1 rows kept the verdict that they had; 0 do")
+    at_work.waits_for(
+        "#message", "4 verdicts imported; 1 row kept the earlier verdict; 0 verdicts not fitting"
+    )
     again = verdicts(at_work)
     for one in found:
         kept = again[one.row]
@@ -176,8 +178,8 @@ def test_files_that_do_not_fit_are_told(at_work, tmp_path):
     entries = [entry, {**entry, "row": 999}, {**entry, "verdict": "odd"}]
     document = {"format": "steadyboost-verdicts", "version": 1, "verdicts": entries}
     for name, text, message in (
-        ("other.json", json.dumps(document), "0 verdicts came in; 0 rows kept the verdict that "
-         "they had; 3 do not fit"),
+        ("other.json", json.dumps(document), "0 verdicts imported; 0 rows kept the earlier "
+         "verdict; 3 verdicts not fitting"),
         ("bad.json", "{", "bad.json cannot be read"),
         ("list.json", "[]", "no file of verdicts"),
     ):  # fmt: skip
@@ -225,7 +227,7 @@ def test_progress_says_how_far_to_go(at_work):
     assert f"The first 10 rows: {expected:.0f} of about {found.n_wrong:.0f}" in at_work.text(
         "#curve"
     )
-    assert "No label is settled yet." in at_work.text("#curve")
+    assert "No label has been decided yet." in at_work.text("#curve")
     at_work.press("a", "a", "a", "k", "n")
     assert "So far 3 of 4 labels were wrong (75.0 %)" in at_work.text("#curve")
     assert "go on." in at_work.text(".advice")
@@ -313,3 +315,33 @@ def test_nothing_in_the_data_runs(reviewer, tmp_path):
     assert reviewer.errors() == []
     found = read_verdicts(reviewer.downloaded("#save-csv"))
     assert found[0].id.startswith(HOSTILE)
+
+
+def test_an_index_without_a_name_is_not_shown(reviewer, tmp_path):
+    found, _ = made_up()
+    frame = animals()
+    frame.insert(0, "", [f"place {k}" for k in range(len(frame))])
+    found.review(tmp_path / "index.html", table=frame)
+    reviewer.open(tmp_path / "index.html")
+    assert "place" not in reviewer.text("#card")
+    names = "return [...document.querySelectorAll('#f-column option')].map((o) => o.textContent)"
+    assert reviewer.run(names) == ["all", *animals().columns]
+    reviewer.press("l")
+    assert "place" not in reviewer.text(".line")
+
+
+@pytest.mark.parametrize(
+    ("written", "asked"), [("{:,.2f}", "> 1,500"), ("{:.2f}", "> 1500.0"), (None, "> 1.500,0")]
+)
+def test_numbers_are_compared_as_they_are_written(reviewer, tmp_path, written, asked):
+    """With thousands separators, decimal points, or decimal commas."""
+    found, _ = made_up()
+    income = np.random.default_rng(0).normal(2000, 700, N).round(2)
+    texts = [(written or "{:,.2f}").format(value) for value in income]
+    if written is None:
+        texts = [text.translate(str.maketrans(",.", ".,")) for text in texts]
+    found.review(tmp_path / "income.html", table=pd.DataFrame({"income": texts}))
+    reviewer.open(tmp_path / "income.html")
+    reviewer.fill("#f-column", 0)
+    reviewer.fill("#f-text", asked)
+    assert int(reviewer.text("#found").split()[0]) == (income > 1500).sum()

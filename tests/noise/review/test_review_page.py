@@ -5,11 +5,13 @@ import json
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 from html_pages import Checker, is_guarded, needs_no_network
 
 from conftest import N, animals, made_up
 from steadyboost.noise.review.page import ReviewSettings, embedded, review_page
+from steadyboost.noise.review.table import ShownTable
 
 PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -112,3 +114,10 @@ def test_pictures_are_part_of_the_page(tmp_path):
 def test_settings_that_do_not_fit_are_refused(settings, message):
     with pytest.raises(ValueError, match=message):
         review_page(made_up()[0], ReviewSettings(**settings))
+
+
+@pytest.mark.parametrize("unit", ["ns", "us", "s"])
+def test_dates_are_shown_as_dates(unit):
+    when = np.array(["2020-01-02", "2020-01-02T03:00", "NaT"], dtype=f"datetime64[{unit}]")
+    table = ShownTable(pd.DataFrame({"when": when}))
+    assert table.texts(0, np.arange(3)) == ["2020-01-02", "2020-01-02 03:00:00", ""]

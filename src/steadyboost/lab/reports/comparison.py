@@ -26,15 +26,15 @@ COLUMNS = (
     Column("method", is_number=False),
     Column("error, %", hint="Misclassified test rows, mean over the folds"),
     Column("± sd", hint="Standard deviation of the error over the folds"),
-    Column("balanced, %", hint="Mean of the errors of the classes"),
+    Column("balanced, / %", hint="Mean of the errors of the classes"),
     Column("log-loss", hint="Mean of -log of the probability of the true class"),
     Column(
         "AUC", hint="Area under the ROC curve; mean of each class against the rest", high_first=True
     ),
-    Column("mean rank", hint="Rank by error, mean over the folds"),
+    Column("mean / rank", hint="Rank by error, mean over the folds"),
     Column("p", hint="Of the difference to the best: corrected resampled t-test", high_first=True),
     Column("fit, s", hint="Seconds to fit, mean over the folds"),
-    Column("predict, s", hint="Seconds to predict the test rows, mean over the folds"),
+    Column("predict, / s", hint="Seconds to predict the test rows, mean over the folds"),
     Column("from", is_number=False, choices=(OURS, PEERS)),
 )
 
@@ -66,7 +66,10 @@ def _facts(found: Comparison) -> list[tuple[str, str]]:
         (best, "has the lowest error"),
         (f"{setting.n_rows:,} × {setting.n_columns:,}", "rows × columns"),
         (f"{len(setting.classes)}", "classes"),
-        (f"{100 * setting.baseline_error:.1f} %", "error of always the most frequent class"),
+        (
+            f"{100 * setting.baseline_error:.1f} %",
+            "error of always answering the most frequent class",
+        ),
         (noise, f"of the training labels corrupted{kind}"),
         (f"{setting.folds}{times}", f"folds, seed {setting.seed}"),
     ]
@@ -74,7 +77,7 @@ def _facts(found: Comparison) -> list[tuple[str, str]]:
 
 def _standings(found: Comparison) -> DataTable:
     best = [k for k, standing in enumerate(found.standings) if standing.is_best]
-    rows = [_row(standing) for standing in found.standings]
+    rows = [*map(_row, found.standings), _baseline_row(found)]
     return DataTable("standings", COLUMNS, rows, search="Search", marked=best)
 
 
@@ -96,11 +99,24 @@ def _row(standing: Standing) -> list[TableCell]:
     ]
 
 
+def _baseline_row(found: Comparison) -> list[TableCell]:
+    """Always answering the most frequent class: what any method should be better than."""
+    setting = found.setting
+    always, error, balanced, auc = setting.baseline_cells
+    cells = {
+        "method": plain_cell(always),
+        "error, %": plain_cell(error, 100 * setting.baseline_error),
+        "balanced, / %": plain_cell(balanced, float(balanced) / 100),
+        "AUC": plain_cell(auc, float(auc)),
+    }
+    return [cells.get(column.title, plain_cell("", "")) for column in COLUMNS]
+
+
 def _p_cell(standing: Standing) -> TableCell:
     if standing.p_value is None:
         return TableCell("", 1.0, badge=Badge("best", "yes"))
     words = "< 0.001" if standing.p_value < 0.001 else f"{standing.p_value:.3f}"
-    badge = Badge("not significant", "yes") if standing.is_close else None
+    badge = Badge("n.s.", "yes") if standing.is_close else None
     return TableCell(words, standing.p_value, badge=badge)
 
 

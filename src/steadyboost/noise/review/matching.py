@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from steadyboost.files import counted
 from steadyboost.noise.review.values import cell_text
 from steadyboost.noise.review.verdicts import Verdict, VerdictError, Verdicts
 
@@ -136,9 +137,10 @@ class ReviewedLabels:
         return dict(zip(rows.tolist(), self.y[rows].tolist(), strict=True))
 
     def __repr__(self) -> str:
+        confirmed, dropped = int(self.verified.sum()) - len(self.changed), int((~self.keep).sum())
         return (
-            f"{len(self.changed)} labels changed, {int(self.verified.sum()) - len(self.changed)} "
-            f"confirmed, {int((~self.keep).sum())} rows left out"
+            f"{counted(len(self.changed), 'label')} changed, {confirmed:,} confirmed, "
+            f"{counted(dropped, 'row')} left out"
         )
 
 

@@ -1,6 +1,7 @@
 """The values of rows as a reviewer sees them: a data frame, an array or a sparse matrix as text."""
 
 from collections.abc import Sequence
+from datetime import datetime, time
 from functools import cached_property
 from typing import Any
 
@@ -55,7 +56,7 @@ class ShownTable:
 
     @cached_property
     def _columns(self) -> list[list[Any]]:
-        return [self.column(k).tolist() for k in range(len(self.names))]
+        return [_values(self.column(k)) for k in range(len(self.names))]
 
     def values(self, row: int) -> list[Any]:
         """All values of a row."""
@@ -90,8 +91,23 @@ class ShownTable:
         return any(isinstance(value, str) and len(value) > LONG for value in self._columns[place])
 
 
+def _values(column: np.ndarray) -> list[Any]:
+    """The values of a column; of dates in nanoseconds, numpy would make integers."""
+    if column.dtype.kind == "M":
+        column = column.astype("datetime64[us]")
+    return column.tolist()
+
+
 def shown(value: Any) -> str:
-    """A value as text, with six digits of a number; missing values are empty."""
+    """A value as text, with six digits of a number; missing values are empty.
+
+    Examples
+    --------
+    >>> [shown(value) for value in (1 / 3, None, datetime(2020, 1, 2), datetime(2020, 1, 2, 3))]
+    ['0.333333', '', '2020-01-02', '2020-01-02 03:00:00']
+    """
     if value is None or value != value:
         return ""
+    if isinstance(value, datetime) and value.time() == time():
+        return str(value.date())
     return f"{value:.{DIGITS}g}" if isinstance(value, float) else str(value)

@@ -21,13 +21,15 @@
   /* A probability is never certain, however it is rounded. */
   const chance = (p) => (p >= 0.9999 ? "> 99.99\u00a0%" : p <= 0.0001 ? "< 0.01\u00a0%" : percent(p));
   const count = (n) => n.toLocaleString("en");
+  const counted = (number, what) => `${count(number)} ${what}${number === 1 ? "" : "s"}`;
   const WORDS = { open: "open", keep: "kept", change: "changed", unsure: "not sure", drop: "left out" };
   const ROW_HEIGHT = 38, MARGIN = 10; /* of the list: pixels, as in the style sheet, and rows beyond the window */
   const NEXT = 50; /* rows that the advice looks at */
   const SAMPLE = 5; /* rows of a mix-up to be checked before the rest may be accepted */
   const FIRST_COLUMNS = 14; /* of the table of values */
 
-  const OTHERS = [...data.columns.keys()].filter((k) => data.columns[k].name !== data.id); /* columns but that of identifiers */
+  /* Columns but that of identifiers, and an index without a name. */
+  const OTHERS = [...data.columns.keys()].filter((k) => data.columns[k].name.trim() && data.columns[k].name !== data.id);
 
   let shown = []; /* places on the page that pass the filters */
   let at = 0; /* the current one among them */
@@ -129,7 +131,7 @@
       ...[row, ...near.map(([other]) => other)].map((one) => make("td", { className: `${data.columns[k].kind}${one !== row && review.value(k, one) === review.value(k, row) ? " same" : ""}` }, review.value(k, one)))));
     table.append(make("tbody", {}, ...fill(order.slice(0, FIRST_COLUMNS))));
     const section = make("section", {}, make("h3", {}, near.length ? "Values, and the nearest rows" : "Values"),
-      near.length ? make("p", { className: "quiet" }, "Nearest by how often forests put them into one leaf, with their given labels.") : null,
+      near.length ? make("p", { className: "quiet" }, "The rows that most often share a leaf with this one in the forests, with their given labels.") : null,
       make("div", { className: "scroll" }, table));
     if (order.length > FIRST_COLUMNS) {
       const more = make("button", { type: "button", className: "more" }, `All ${order.length} columns`);
@@ -148,7 +150,7 @@
 
   const drawCard = () => {
     const row = place();
-    if (row === undefined) { $("card").replaceChildren(make("p", {}, "No row passes the filters.")); return; }
+    if (row === undefined) { $("card").replaceChildren(make("p", {}, "No row matches the filters.")); return; }
     $("card").replaceChildren(...[head(row), picture(row), ...texts(row), classBars(row), actions(), same(row),
       make("div", { className: "evidence" }, ...[columnsFor(row), members(row)].filter(Boolean)), values(row)].filter(Boolean));
   };
@@ -219,7 +221,7 @@
     const { settled, wrong, expected } = review.soFar();
     done.setAttribute("cx", (300 * settled) / Math.max(data.n_review, 1));
     done.setAttribute("cy", 120 - (116 * Math.min(wrong, total)) / total);
-    soFarText.textContent = settled ? `So far ${count(wrong)} of ${count(settled)} labels were wrong (${percent(wrong / settled)}); ${percent(expected / settled)} were expected.` : "No label is settled yet.";
+    soFarText.textContent = settled ? `So far ${count(wrong)} of ${count(settled)} labels were wrong (${percent(wrong / settled)}); ${percent(expected / settled)} were expected.` : "No label has been decided yet.";
     const next = [];
     for (let row = 0; row < data.n_review && next.length < NEXT; row += 1) if (!review.verdicts.has(row)) next.push(row);
     const expectedNext = review.expectedIn(next), least = 1 / Math.max(Number(worth.value), 1);
@@ -260,7 +262,7 @@
     const names = `${data.classes[mixup.given]} → ${data.classes[mixup.other]}`;
     ask(`Accept ${count(rest.length)} suggestions ${names}?`, [
       `You checked ${checked} of them, and the suggestion was right for ${accepted}.`,
-      `About ${broken.toFixed(1)} of the rest are expected to get a wrong label by this, with 95 % certainty at most ${Math.ceil(atMost)}. One undo takes all of it back.`,
+      `About ${broken.toFixed(1)} of the other rows are expected to get a wrong label (at most ${Math.ceil(atMost)}, with 95 % confidence). One undo takes all of them back.`,
     ], [["Accept", () => { review.judge(rest, "accept"); draw(); }], ["Cancel"]]);
   };
 
@@ -273,7 +275,7 @@
     options("f-given", [["", "all"], ...labels]);
     options("f-other", [["", "all"], ...labels]);
     options("f-status", [["", "all"], ["flagged", "suspects"], ...Object.entries(WORDS)]);
-    options("f-column", [["", "all"], ...data.columns.map((column, k) => [k, column.name])]);
+    options("f-column", [["", "all"], ...data.columns.map((column, k) => [k, column.name]).filter(([, name]) => name.trim())]);
     $("filters").addEventListener("input", filter);
     $("filters").addEventListener("submit", (event) => event.preventDefault());
     $("filters").addEventListener("reset", () => setTimeout(filter));
@@ -283,11 +285,11 @@
   const matcher = (text, column) => {
     const compared = /^\s*(<=|>=|<|>|=)\s*(.+)$/.exec(text);
     if (column !== "" && compared) {
-      const [, sign, wanted] = compared, number = Number(wanted);
+      const [, sign, wanted] = compared, read = review.reader(column), number = read(wanted);
       const tests = { "<": (v) => v < number, ">": (v) => v > number, "<=": (v) => v <= number, ">=": (v) => v >= number };
       return (row) => {
         const value = review.value(column, row);
-        return sign === "=" ? value === wanted.trim() : value !== "" && tests[sign](Number(value));
+        return sign === "=" ? value === wanted.trim() : value !== "" && tests[sign](read(value));
       };
     }
     const wanted = text.toLowerCase(), places = column === "" ? data.columns.keys() : [Number(column)], all = [...places];
@@ -389,7 +391,7 @@
     if (!file) return;
     try {
       const { taken, kept, misfit } = review.read(await file.text(), /\.csv$/i.test(file.name));
-      say(`${count(taken)} verdicts came in; ${count(kept)} rows kept the verdict that they had; ${count(misfit)} do not fit this table.`);
+      say(`${counted(taken, "verdict")} imported; ${counted(kept, "row")} kept the earlier verdict; ${counted(misfit, "verdict")} not fitting this table.`);
     } catch (error) { say(`${file.name} cannot be read: ${error.message}.`); }
     event.target.value = "";
     draw();

@@ -1,5 +1,8 @@
 "use strict";
 /* The data of the page, the verdicts, and their files. Nothing here touches the page itself. */
+const WITH_POINT = /^[-+]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?$/; /* 1,234.5 */
+const WITH_COMMA = /^[-+]?(\d+|\d{1,3}(\.\d{3})+)(,\d+)?$/; /* 1.234,5 */
+
 class Review {
   constructor(data) {
     this.data = data;
@@ -19,6 +22,15 @@ class Review {
   value(column, place) {
     const { values, levels, codes } = this.data.columns[column];
     return values ? values[place] : levels[codes[place]];
+  }
+  /* From texts of a column, as they are written in the file, to numbers. */
+  reader(column) {
+    const { values, levels } = this.data.columns[column];
+    const known = (values ?? levels).filter((text) => /\d/.test(text));
+    const areAll = (form) => known.every((text) => form.test(text.trim()));
+    if (areAll(WITH_POINT)) return (text) => Number(text.replaceAll(",", ""));
+    if (areAll(WITH_COMMA)) return (text) => Number(text.replaceAll(".", "").replace(",", "."));
+    return Number;
   }
   /* Classes by probability: the key 1 is the first. */
   ranked(place) {
