@@ -64,14 +64,6 @@ def test_temporary_files_of_dead_processes_are_removed(tmp_path):
     assert sorted(os.listdir(tmp_path)) == sorted([*others, "a.txt"])
 
 
-@pytest.fixture
-def ctrl_c():
-    """The handler of an interactive program; one in the background ignores Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 @pytest.mark.usefixtures("ctrl_c")
 def test_an_interruption_waits_for_the_end_of_a_write(tmp_path):
     path = tmp_path / "file.txt"

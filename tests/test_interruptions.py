@@ -1,0 +1,81 @@
+"""Ctrl-C is heard wherever it comes; when writes let it take effect is in test_files.py."""
+
+import ctypes
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+from steadyboost.interruptions import interrupted_fits_raise, interrupts_heard
+from steadyboost.lab.comparison import compare
+
+
+def stop():
+    raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("block", [interrupts_heard, interrupted_fits_raise])
+def test_an_interruption_that_a_callback_has_swallowed_comes_again(block):
+    before, callback = sys.unraisablehook, ctypes.CFUNCTYPE(None)(stop)
+
+    def work():
+        callback()  # ctypes prints what is raised in it, and goes on
+        time.sleep(60)
+
+    with pytest.raises(KeyboardInterrupt), block():
+        work()
+    assert sys.unraisablehook is before
+
+
+def test_other_errors_of_callbacks_are_shown_as_ever(monkeypatch):
+    seen = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: seen.append(lost.exc_type))
+    with interrupts_heard():
+        ctypes.CFUNCTYPE(None)(lambda: 1 / 0)()
+    assert seen == [ZeroDivisionError]
+
+
+@pytest.mark.parametrize(("cause", "raised"), [(stop, KeyboardInterrupt), (int, SystemError)])
+def test_a_function_that_an_interruption_has_met(cause, raised):
+    def work():
+        try:
+            cause()
+        except KeyboardInterrupt as error:
+            raise SystemError("returned a result with an exception set") from error
+        raise SystemError("of another cause")
+
+    with pytest.raises(raised), interrupts_heard():
+        work()
+
+
+def test_in_other_threads_nothing_changes():
+    hooks = []
+
+    def work():
+        with interrupts_heard():
+            hooks.append(sys.unraisablehook)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert hooks == [sys.unraisablehook]
+
+
+class Met(ClassifierMixin, BaseEstimator):
+    """A classifier whose prediction an interruption meets."""
+
+    def fit(self, X, y):
+        return self
+
+    def predict(self, X):
+        raise SystemError("returned a result with an exception set") from KeyboardInterrupt()
+
+
+def test_a_comparison_does_not_take_it_for_a_failure():
+    X = np.arange(40.0)[:, None]
+    with pytest.raises(KeyboardInterrupt):
+        compare(X, np.arange(40) % 2, {"met": Met(), "too": Met()}, folds=2)
