@@ -1,6 +1,7 @@
 """Ctrl-C is heard wherever it comes; when writes let it take effect is in test_files.py."""
 
 import ctypes
+import signal
 import sys
 import threading
 import time
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from steadyboost.interruptions import interrupted_fits_raise, interrupts_heard
+from steadyboost.interruptions import interrupted_fits_raise, interrupts_heard, is_at_a_lock
 from steadyboost.lab.comparison import compare
 
 
@@ -31,6 +32,49 @@ def test_an_interruption_that_a_callback_has_swallowed_comes_again(block):
     assert sys.unraisablehook is before
 
 
+LOCK = """
+class Lock:
+    def __enter__(self):
+        happens()
+        self.is_taken = True
+
+    def __exit__(self, *error):
+        self.is_taken = False
+"""
+
+
+def lock_of(module, happens):
+    """A lock written in Python, as numba has, at which something happens."""
+    names = {"__name__": module, "happens": happens}
+    exec(LOCK, names)
+    return names["Lock"]()
+
+
+@pytest.mark.usefixtures("ctrl_c")
+@pytest.mark.parametrize("module", ["numba.core.compiler_lock", "llvmlite.binding.ffi"])
+def test_an_interruption_leaves_no_lock_of_the_compiler_taken(module):
+    lock, entered = lock_of(module, lambda: signal.raise_signal(signal.SIGINT)), []
+
+    def work():
+        with lock:
+            entered.append(True)
+            time.sleep(60)
+
+    with pytest.raises(KeyboardInterrupt), interrupts_heard():
+        work()
+    assert entered
+    assert not lock.is_taken
+
+
+def test_locks_of_others_do_not_put_it_off():
+    found = []
+    for module in ("numba.core.compiler_lock", "elsewhere"):
+        with lock_of(module, lambda: found.append(is_at_a_lock(sys._getframe()))):
+            found.append(is_at_a_lock(sys._getframe()))
+    assert found == [True, False, False, False]
+
+
+@pytest.mark.usefixtures("ctrl_c")
 def test_other_errors_of_callbacks_are_shown_as_ever(monkeypatch):
     seen = []
     monkeypatch.setattr(sys, "unraisablehook", lambda lost: seen.append(lost.exc_type))

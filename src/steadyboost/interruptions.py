@@ -9,7 +9,9 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any
 
-CALLBACK_SECONDS = 0.05  # a callback of the compiler takes less
+COMPILER = ("numba", "llvmlite")
+LOCKING = ("__enter__", "__exit__", "acquire", "release")
+MOMENT = 0.02  # seconds; taking a lock, and a callback of the compiler, take less
 
 _keeps_rounds: ContextVar[bool] = ContextVar("keeps_rounds", default=True)
 
@@ -36,26 +38,38 @@ def interrupted_fits_raise() -> Iterator[None]:
 
 @contextmanager
 def interrupts_heard() -> Iterator[None]:
-    """Let Ctrl-C end the block also if it comes while a compiled function is loaded or called.
+    """Let Ctrl-C end the block also if it comes while a function is compiled, loaded or called.
 
-    Python may call the handler in a callback of the compiler then, whose exceptions are printed and
-    forgotten, or on the way into a compiled function, which returns all the same: that is a
-    ``SystemError`` to Python. Only the main thread gets interruptions; in others nothing is done.
+    Left alone, numba would stop there for ever, or not at all:
+
+    - One that comes between taking a lock of the compiler and entering the block that gives it back
+      leaves it taken, and the next thread that compiles waits for ever. It is put off.
+    - What is raised in a callback of the compiler is printed and forgotten. It is raised again.
+    - On the way into a compiled function it does not keep that from returning a result, which is
+      a ``SystemError`` to Python. That becomes a ``KeyboardInterrupt``.
+
+    Only the main thread gets interruptions; in others nothing is done.
     """
-    if threading.current_thread() is not threading.main_thread():
+    is_main = threading.current_thread() is threading.main_thread()
+    before: Any = signal.getsignal(signal.SIGINT) if is_main else None
+    if not callable(before):
         yield
         return
-    before = sys.unraisablehook
+    hook = sys.unraisablehook
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        if is_at_a_lock(frame):
+            interrupt_again()
+        else:
+            before(number, frame)
 
     def hear(lost: Any) -> None:
-        if lost.exc_type is None or not issubclass(lost.exc_type, KeyboardInterrupt):
-            before(lost)
-            return
-        # A little later, as the callback has yet to return.
-        again = threading.Timer(CALLBACK_SECONDS, interrupt_main_thread)
-        again.daemon = True
-        again.start()
+        if lost.exc_type is not None and issubclass(lost.exc_type, KeyboardInterrupt):
+            interrupt_again()
+        else:
+            hook(lost)
 
+    signal.signal(signal.SIGINT, interrupt)
     sys.unraisablehook = hear
     try:
         yield
@@ -64,7 +78,28 @@ def interrupts_heard() -> Iterator[None]:
             raise KeyboardInterrupt from error
         raise
     finally:
-        sys.unraisablehook = before
+        sys.unraisablehook = hook
+        signal.signal(signal.SIGINT, before)
+
+
+def is_at_a_lock(frame: FrameType | None) -> bool:
+    """Whether the compiler takes or gives back one of its locks, which are written in Python."""
+    while frame is not None:
+        if frame.f_code.co_name in LOCKING and _package(frame) in COMPILER:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
+def interrupt_again() -> None:
+    """Interrupt the main thread a little later."""
+    again = threading.Timer(MOMENT, interrupt_main_thread)
+    again.daemon = True
+    again.start()
 
 
 def interrupt_main_thread() -> None:
