@@ -2,6 +2,7 @@
 
 import ctypes
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -107,6 +108,16 @@ def test_in_other_threads_nothing_changes():
     thread.start()
     thread.join()
     assert hooks == [sys.unraisablehook]
+
+
+def test_commands_end_without_a_last_search_for_garbage():
+    script = "import atexit, gc, sys\nimport steadyboost.cli as m\n"
+    script += "atexit.register(lambda: print(gc.get_freeze_count() > 0))\n"
+    script += "sys.argv = ['steadyboost', '--version']\nm.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("\nTrue\n")
 
 
 class Met(ClassifierMixin, BaseEstimator):
