@@ -209,6 +209,11 @@ def test_bad_data(train, complains, options, words):
     assert list(Path().iterdir()) == []
 
 
+def test_a_name_of_a_page_is_not_told_in_full(complains):
+    Path("long.csv").write_text(f"y,{'n' * 100_000}\n" + "a,1\nb,2\n" * 5)
+    assert len(complains(1, "fit", "long.csv", "-t", "z", "-o", "m.sb")) < 1000
+
+
 def test_one_class_is_nothing_to_learn(complains):
     Path("one.csv").write_text("a,kind\n1,x\n2,x\n")
     told = complains(1, "fit", "one.csv", "-t", "kind")
