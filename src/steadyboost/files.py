@@ -130,12 +130,12 @@ def shortened(text: str, most: int = 2000) -> str:
 
     Examples
     --------
-    >>> shortened(f"there is no column {'x' * 300!r}")[:60]
+    >>> shortened(f"there is no column {'x' * 3000!r}")[:60]
     "there is no column 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
     >>> len(shortened("word " * 10_000))
     2000
     """
-    text = re.sub(r"\S{200,}", lambda word: f"{word[0][:80]}…{word[0][-20:]}", text)
+    text = re.sub(r"\S{1000,}", lambda word: f"{word[0][:80]}…{word[0][-20:]}", text)
     half = (most - 3) // 2
     return text if len(text) <= most else f"{text[: most - 3 - half]} … {text[-half:]}"
 

@@ -140,8 +140,8 @@ def console() -> Console:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a line that may have names and labels in it."""
-    typer.echo(printable(text), err=err)
+    """Print lines that may have names and labels in them."""
+    typer.echo(printable("\n".join(map(shortened, text.split("\n")))), err=err)
 
 
 def print_json(document: dict[str, Any]) -> None:
