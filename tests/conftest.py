@@ -1,5 +1,6 @@
 """What all tests share: the path to their helpers, and the user's data folder."""
 
+import signal
 import sys
 from pathlib import Path
 
@@ -28,3 +29,11 @@ def from_folder():
 def browser(tmp_path_factory):
     """A browser to look at pages with; the test is skipped where there is none."""
     return Browser(tmp_path_factory.mktemp("browser"))
+
+
+@pytest.fixture
+def ctrl_c():
+    """The handler of an interactive program; one in the background ignores Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

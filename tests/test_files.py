@@ -14,6 +14,7 @@ from steadyboost.files import (
     remove_abandoned,
     replacing,
     resolved,
+    shortened,
     spreadsheet_safe,
     write_whole,
 )
@@ -62,14 +63,6 @@ def test_temporary_files_of_dead_processes_are_removed(tmp_path):
     assert sorted(os.listdir(tmp_path)) == sorted(others)
     write_whole(tmp_path / "a.txt", "text")
     assert sorted(os.listdir(tmp_path)) == sorted([*others, "a.txt"])
-
-
-@pytest.fixture
-def ctrl_c():
-    """The handler of an interactive program; one in the background ignores Ctrl-C."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("ctrl_c")
@@ -141,6 +134,18 @@ def test_control_characters_are_shown(text, shown):
 @pytest.mark.parametrize("cell", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"])
 def test_formulas_get_an_apostrophe(cell):
     assert spreadsheet_safe(cell) == f"'{cell}"
+
+
+def test_messages_are_no_pages():
+    name = "n" * 140_000
+    shown = shortened(f"there is no column {name!r}; there are 'a'.")
+    assert shown == f"there is no column '{'n' * 79}…{'n' * 18}'; there are 'a'."
+    words = [f"word{k}" for k in range(10_000)]
+    shown = shortened(" ".join(words))
+    assert len(shown) == 2000
+    assert shown.startswith("word0 word1 ")
+    assert shown.endswith(" word9999")
+    assert shortened("short") == "short"
 
 
 @pytest.mark.parametrize("cell", ["", "a=1", "1", -1, -1.5, None, True])

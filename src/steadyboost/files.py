@@ -136,6 +136,21 @@ def _escaped(char: str) -> str:
     return char.encode("unicode_escape", "backslashreplace").decode("ascii")
 
 
+def shortened(text: str, most: int = 2000) -> str:
+    """A message with the middle of it left out, and of names and cells in it, if they are long.
+
+    Examples
+    --------
+    >>> shortened(f"there is no column {'x' * 3000!r}")[:60]
+    "there is no column 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
+    >>> len(shortened("word " * 10_000))
+    2000
+    """
+    text = re.sub(r"\S{1000,}", lambda word: f"{word[0][:80]}…{word[0][-20:]}", text)
+    half = (most - 3) // 2
+    return text if len(text) <= most else f"{text[: most - 3 - half]} … {text[-half:]}"
+
+
 def spreadsheet_safe(value: Any) -> Any:
     """A cell that no spreadsheet takes for a formula: such texts get an apostrophe in front.
 

@@ -100,7 +100,11 @@ def test_checked_rows_of_labels(works, crowd):
         (("--annotators", "ann,ann"), 2, "'ann' more than once"),
         (("--annotators", "ann", "--answers", "answers.csv"), 2, "either"),
         (("--answers", "none.csv"), 2, "no such file"),
-        (("--annotators", "bob", "--ignore", "kind"), 1, "no answer for"),
+        (
+            ("--annotators", "bob", "--ignore", "kind"),
+            1,
+            "rows.csv: there is no answer for rows 1, 6, 11, 16, 21 and 27 more;",
+        ),
         (("--annotators", "ann", "--verified", "checked"), 2, "--target"),
         (
             ("--target", "kind", "--verified", "ann", "--drop-unlabelled"),
@@ -135,3 +139,10 @@ def test_items_of_a_file_are_rows(call, crowd):
     write("far.csv", ["item", "annotator", "label"], [[999, "ann", "herb"]])
     found = call("fit", "plain.csv", "--answers", "far.csv", "-o", "x.sb", *FAST)
     assert "row 1 has the item 999; items are numbers of rows, from 1 to" in found.stderr
+    lines = [[1, "ann", "herb"], [2, "bob", "herb"], [2, "bob", "tree"]]
+    write("twice.csv", ["item", "annotator", "label"], lines)
+    found = call("fit", "plain.csv", "--answers", "twice.csv", "-o", "x.sb", *FAST)
+    assert "twice.csv: rows 2 and 3 are answers of 'bob' for item 2;" in found.stderr
+    write("few.csv", ["item", "annotator", "label"], [[k, "ann", "herb"] for k in range(2, N + 1)])
+    found = call("fit", "plain.csv", "--answers", "few.csv", "-o", "x.sb", *FAST)
+    assert "plain.csv: there is no answer for row 1;" in found.stderr

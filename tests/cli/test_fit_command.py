@@ -1,5 +1,6 @@
 """Fitting from files, as a user would."""
 
+import json
 import os
 import re
 import subprocess
@@ -214,6 +215,14 @@ def test_bad_usage(train, complains, options, words):
 def test_bad_data(train, complains, options, words):
     assert words in complains(1, "fit", train, *options)
     assert list(Path().iterdir()) == []
+
+
+def test_a_name_of_a_page_is_not_told_in_full(complains, call):
+    Path("long.csv").write_text(f"y,{'n' * 100_000}\n" + "a,1\nb,2\n" * 5)
+    assert len(complains(1, "fit", "long.csv", "-t", "z", "-o", "m.sb")) < 1000
+    lines = [json.dumps({"y": "uv"[k % 2], "n" * 100_000: f"t{k}"}) for k in range(20)]
+    Path("long.jsonl").write_text("\n".join(lines))
+    assert len(call("fit", "long.jsonl", "-t", "y", "-o", "m.sb", "-b", "samme").output) < 5000
 
 
 def test_one_class_is_nothing_to_learn(complains):

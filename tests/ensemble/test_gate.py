@@ -1,5 +1,6 @@
 """The door of fit and predict: bad tables, labels and weights are refused, all others work."""
 
+import re
 import tracemalloc
 import warnings
 
@@ -93,6 +94,17 @@ def test_sound_sparse_matrices_of_any_format_pass(form):
 def test_frames_that_are_none_are_refused(table, message):
     with pytest.raises(ValueError, match=message):
         SAMMEClassifier(n_estimators=2).fit(table, Y)
+
+
+@pytest.mark.parametrize(
+    ("cells", "kind"), [([object()] * 60, "Object"), ([[1, 2]] * 60, "List(Int64)")]
+)
+def test_cells_that_are_no_categories_are_refused(cells, kind):
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"a": polars.Series(cells, dtype=getattr(polars, kind, None))})
+    booster = SAMMEClassifier(n_estimators=2, categorical_features=["a"])
+    with pytest.raises(ValueError, match=f"'a' has type {re.escape(kind)} and cannot be read as"):
+        booster.fit(frame, Y)
 
 
 @pytest.mark.parametrize("labels", [["a", 1], ["a", True], [1, True], [2.5, "b"]], ids=str)

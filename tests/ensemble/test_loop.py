@@ -205,20 +205,29 @@ class Interrupted(DecisionTreeClassifier):
         return super().fit(X, y, sample_weight=sample_weight)
 
 
+def met_by_an_interruption():
+    """What Python raises where Ctrl-C comes on the way into a compiled function."""
+    error = SystemError("CPUDispatcher(...) returned a result with an exception set")
+    error.__cause__ = KeyboardInterrupt()
+    return error
+
+
 def interrupted(at, error):
     return type("Breaking", (Interrupted,), {"at": at, "error": error})(max_depth=1)
 
 
-def test_an_interrupt_within_a_round_leaves_those_before_it():
-    model = make(SAMMEClassifier, estimator=interrupted(3, KeyboardInterrupt))
+@pytest.mark.parametrize("error", [KeyboardInterrupt, met_by_an_interruption()])
+def test_an_interrupt_within_a_round_leaves_those_before_it(error):
+    model = make(SAMMEClassifier, estimator=interrupted(3, error))
     with pytest.warns(UserWarning, match="Interrupted: the model holds the 2 rounds"):
         model.fit(X, y)
     tree = DecisionTreeClassifier(max_depth=1)
     assert_same_model(model, make(SAMMEClassifier, estimator=tree, n_estimators=2).fit(X, y), X)
 
 
-def test_an_interrupt_before_the_first_round_is_raised():
-    model = make(SAMMEClassifier, estimator=interrupted(1, KeyboardInterrupt))
+@pytest.mark.parametrize("error", [KeyboardInterrupt, met_by_an_interruption()])
+def test_an_interrupt_before_the_first_round_is_raised(error):
+    model = make(SAMMEClassifier, estimator=interrupted(1, error))
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
     assert not hasattr(model, "stages_")

@@ -223,6 +223,12 @@ def check(case):
             if not is_sentence(error):
                 raise
             return "refused"
+        except MemoryError:
+            if case["learner"] != FOREIGN:  # whose trees take what their parameters ask for
+                raise
+            return "refused"
+        if np.isinf(X).any():  # in rows without weight, which a fit leaves out of a data frame
+            return "fitted"
         proba = sound_proba(model, table)
         compare(case, model, proba, table, y, weights)
     return "fitted"
@@ -254,7 +260,8 @@ def compare(case, model, proba, table, y, weights):
         one, two = (fitted(case, table, y, weights, n_jobs=n) for n in (1, 2))
         equal(one, table, "with one thread")
         equal(two, table, "with two threads")
-    elif case["check"] == "dense" and sp.issparse(table):
+    elif case["check"] == "dense" and sp.issparse(table) and case["learner"] != FOREIGN:
+        # scikit-learn's own tree of sparse rows may be another than that of dense ones
         equal(fitted(case, table.toarray(), y, weights), table.toarray(), "of dense rows")
     elif case["check"] == "saved":
         path = scratch() / "model.sb"

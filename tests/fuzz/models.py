@@ -165,8 +165,11 @@ def numbers_to_predict(n_features):
 def rows_to_predict(model):
     """Numbers, or a table with texts and dates where the model has been fitted to some."""
     encoder, names = model._encoder, getattr(model, "feature_names_in_", None)
-    if names is None or not (any(encoder.dates or ()) or any(encoder.categories)):
+    has_dates = any(encoder.dates or ())
+    if not has_dates and (names is None or not any(encoder.categories)):
         return numbers_to_predict(model.n_features_in_)
+    if names is None:  # of a table whose columns have numbers for names
+        names = [f"x{f}" for f in range(model.n_features_in_)]
     return frame_of(names, encoder.categories, encoder.dates)
 
 

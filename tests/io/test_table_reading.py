@@ -165,6 +165,14 @@ def test_arff():
     assert table.labels.tolist() == ["cat", "dog"]
 
 
+def test_texts_that_are_all_numbers_stay_texts_where_arff_says_so():
+    Path("t.arff").write_text("@attribute a string\n@data\n" + "".join(f"{k}\n" for k in range(20)))
+    table = read_table("t.arff")
+    assert columns(table)["a"] == [str(k) for k in range(20)]
+    assert table.found.categorical == {"a": 20}
+    assert table.found.doubts == []
+
+
 def test_libsvm_stays_sparse():
     Path("t.libsvm").write_text("# comment\n1 1:0.5 3:2\n-1 qid:3 2:1 # more\n\n1\n")
     table = read_table("t.libsvm")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LONG = ("item", "annotator", "label")
 SHOWN = 10  # annotators in the terminal
+LISTED = 5  # rows in a message, at the most
 TITLES = ("annotator", "answers", "accuracy", "90 % interval", "agreement")
 YES, NO = ("true", "yes", "1"), ("false", "no", "0")
 
@@ -115,6 +116,7 @@ def _labels(
     import numpy as np
 
     item, annotator, text = _answers(sources, columns, n_rows)
+    _need_answers(source, item, n_rows)
     own = [] if source.target is None else columns[source.target]
     every = [*own, *text]
     known = np.array([label is not None for label in every], dtype=bool)
@@ -123,6 +125,20 @@ def _labels(
         typed[known] = _classes(source, np.array(every, dtype=object)[known]).tolist()
     labels = typed[: len(own)] if own else None
     return labels, {"annotations": (item, annotator, typed[len(own) :])}
+
+
+def _need_answers(source: TrainingSource, item: np.ndarray, n_rows: int) -> None:
+    """Raise ``Failure`` for rows without answers, by their numbers in the file."""
+    import numpy as np
+
+    without = np.setdiff1d(np.arange(n_rows), item) + 1
+    if len(without):
+        listed = ", ".join(map(str, without[:LISTED].tolist()))
+        more = f" and {len(without) - LISTED:,} more" if len(without) > LISTED else ""
+        raise Failure(
+            f"{source.data}: there is no answer for {'rows' if len(without) > 1 else 'row'} "
+            f"{listed}{more}; leave such rows out, or have them annotated."
+        )
 
 
 def _need_labels(source: TrainingSource, labels: np.ndarray, rows: np.ndarray) -> None:
@@ -178,7 +194,21 @@ def _from_file(path: Path, n_rows: int) -> tuple[Any, Any, list[str]]:
             f"{path}: row {row + 1} has the item {number[row]:g}; items are numbers of rows, from "
             f"1 to {n_rows}."
         )
+    _check_once(path, number.astype(np.int64).tolist(), by)
     return number.astype(np.int64) - 1, np.array(by, dtype=object), list(table.labels)
+
+
+def _check_once(path: Path, items: list[int], by: list[str]) -> None:
+    """Raise an error for two answers of an annotator for an item, as the file numbers it."""
+    from steadyboost.io import TableError
+
+    first: dict[tuple[int, str], int] = {}
+    for row, answer in enumerate(zip(items, by, strict=True), start=1):
+        if first.setdefault(answer, row) != row:
+            raise TableError(
+                f"{path}: rows {first[answer]} and {row} are answers of {answer[1]!r} for "
+                f"item {answer[0]}; keep one of them."
+            )
 
 
 def _checked(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from steadyboost.files import printable
+from steadyboost.files import printable, shortened
 from steadyboost.interruptions import interrupted_fits_raise
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def command_line() -> str:
 
 def fail(message: str, code: int) -> NoReturn:
     """End the program."""
-    print(f"steadyboost: {printable(message)}", file=sys.stderr)
+    print(f"steadyboost: {printable(shortened(message))}", file=sys.stderr)
     sys.exit(code)
 
 
@@ -93,7 +93,7 @@ app = typer.Typer(cls=OneSentence, pretty_exceptions_enable=False)
 
 def warn(message: Warning | str, *where: Any, **more: Any) -> None:
     """Print a warning in one line, without the line of code that it comes from."""
-    text = printable(" ".join(str(message).split()))
+    text = printable(shortened(" ".join(str(message).split())))
     print(f"steadyboost: warning: {text}", file=sys.stderr)
 
 
@@ -140,8 +140,8 @@ def console() -> Console:
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Print a line that may have names and labels in it."""
-    typer.echo(printable(text), err=err)
+    """Print lines that may have names and labels in them."""
+    typer.echo(printable("\n".join(map(shortened, text.split("\n")))), err=err)
 
 
 def print_json(document: dict[str, Any]) -> None:

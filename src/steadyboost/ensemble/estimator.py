@@ -43,6 +43,7 @@ from steadyboost.ensemble.validation import (
 )
 from steadyboost.ensemble.verified import as_codes
 from steadyboost.ensemble.workers import Workers
+from steadyboost.interruptions import interrupts_heard
 from steadyboost.learners.base import Data, Learner
 from steadyboost.learners.foreign import ForeignLearner
 from steadyboost.learners.tree import Tree
@@ -274,6 +275,7 @@ class BoostingClassifier(CallbackSupportMixin, FittedBooster, ClassifierMixin, B
         known = {"cost_matrix": cost_matrix, "distribution": label_distribution}
         return self._fit(X, y, sample_weight, held_out, **known)
 
+    @interrupts_heard()
     def _fit(
         self,
         X: Any,

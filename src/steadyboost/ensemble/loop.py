@@ -15,7 +15,7 @@ from steadyboost.ensemble.stages import Stage
 from steadyboost.ensemble.training_state import RowChunk, TrainingState
 from steadyboost.ensemble.weighting import Weighting
 from steadyboost.ensemble.workers import Workers
-from steadyboost.interruptions import keeps_rounds
+from steadyboost.interruptions import interrupts_heard, keeps_rounds
 from steadyboost.learners.base import Answer, Learner, Question, stacked
 
 if TYPE_CHECKING:
@@ -171,7 +171,8 @@ class Boosting:
         try:
             stop = self.is_done() or len(self.stages) >= self.n_rounds
             while not stop:
-                self.over = self.one_round()
+                with interrupts_heard():
+                    self.over = self.one_round()
                 # All callbacks are called, also after one of them has asked to stop.
                 requests = [callback.on_round(self) for callback in callbacks]
                 stop = self.over or any(requests) or len(self.stages) >= self.n_rounds

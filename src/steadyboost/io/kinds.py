@@ -263,8 +263,9 @@ def doubts_about(column: pl.Series, most: int, numbers: np.ndarray) -> str | Non
     """
     values = column.drop_nulls().unique(maintain_order=True).to_list()
     odd = [value for value in values if not is_number(value)]
-    # Of at least ten values nine in ten are numbers: the others are more likely slips.
-    if len(values) >= 10 and len(odd) <= len(values) / 10:
+    # Of at least ten values nine in ten are numbers: the others are more likely slips. A column
+    # that the file or a model declares as text may hold nothing but numbers.
+    if len(values) >= 10 and 0 < len(odd) <= len(values) / 10:
         row = numbers[column.to_list().index(odd[0])]
         return (
             f"column {column.name!r} is read as categories because of values such as "

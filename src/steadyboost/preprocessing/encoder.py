@@ -81,7 +81,13 @@ def categories_of(series: nw.Series) -> np.ndarray:
         kind = series.cat.get_categories().dtype
     if kind.is_numeric() or kind == nw.Boolean:
         return series.cast(nw.Float64).to_numpy()
-    values = objects(series.cast(nw.String).to_list())
+    try:
+        values = objects(series.cast(nw.String).to_list())
+    except Exception as error:  # each library of data frames has its own
+        raise ValueError(
+            f"Column {series.name!r} has type {kind} and cannot be read as categories; convert it "
+            "to texts or numbers."
+        ) from error
     values[series.is_null().to_numpy()] = None
     return values
 

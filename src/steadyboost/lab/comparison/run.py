@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from steadyboost.ensemble.validation import check_labels
 from steadyboost.evaluation import mean_auc
-from steadyboost.interruptions import interrupted_fits_raise
+from steadyboost.interruptions import interrupted_fits_raise, interrupts_heard
 from steadyboost.lab.comparison.methods import ComparedMethod, Features, choose
 from steadyboost.lab.comparison.result import Comparison, FoldResult, MethodResult, Setting
 from steadyboost.lab.runs import compile_kernels, fit_timed, recorded_warnings
@@ -76,6 +76,7 @@ def _short(words: Any) -> str:
     return " ".join(str(words).split())[:LONGEST]
 
 
+@interrupts_heard()
 def _measure(model: Any, method: ComparedMethod, fold: Fold, job: Job) -> FoldResult:
     rows = (job.features.rows(rows, method.wants_numbers) for rows in (fold.train, fold.test))
     X, X_test = rows
