@@ -9,6 +9,7 @@ Also sets of categorical columns only, from the folder in ``STEADYBOOST_DATA``.
 import argparse
 import os
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -136,10 +137,11 @@ def report(frame: pd.DataFrame) -> str:
         )
         heads = [column for column in table if table[column].notna().any()]
         title = "Error, %" if value == "error" else value
-        out += [f"#### {title}", "", "| | " + " | ".join(heads) + " |", "|---" * len(heads) + "|---|"]
-        for (method, columns), line in table[heads].iterrows():
+        line = "|---" * (len(heads) + 1) + "|"
+        out += [f"#### {title}", "", "| | " + " | ".join(heads) + " |", line]
+        for (method, columns), cells_of in table[heads].iterrows():
             name = method if columns == "all" else f"{method}, without them"
-            cells = [f"{scale * v:.{1 if scale > 1 else 3}f}" if v == v else "" for v in line]
+            cells = [f"{scale * v:.{1 if scale > 1 else 3}f}" if v == v else "" for v in cells_of]
             out.append(f"| {name} | " + " | ".join(cells) + " |")
         out.append("")
     return "\n".join(out)
@@ -158,7 +160,7 @@ def main() -> None:
     text = report(pd.concat(frames))
     print(text)
     if wanted.write_docs:
-        replace_section("noise.md", "categories", text)
+        replace_section(Path(__file__).parent.parent / "docs/noise.md", "categories", text)
 
 
 if __name__ == "__main__":

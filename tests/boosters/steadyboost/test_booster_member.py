@@ -6,8 +6,7 @@ from common import problem
 from steady_members import binned, boosters, round_, shared_rows, trained
 
 from steadyboost import SteadyBoostClassifier
-from steadyboost.boosters.steadyboost.booster_member import class_proba, deal_folds
-from steadyboost.boosters.steadyboost.classifier import leaves_for
+from steadyboost.boosters.steadyboost.booster_member import class_proba, deal_folds, leaves_for
 
 
 def fitted(k=3, n_rounds=5, y=None, **params):

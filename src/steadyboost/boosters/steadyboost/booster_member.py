@@ -17,6 +17,9 @@ from steadyboost.trees.prediction.forest import LeafSums
 
 FOLD_SEED = 1_000_003  # second entry of the folds' seed, which makes it no round's
 ALL_ROUNDS = -1  # rounds of a booster, until its best number is known
+# Leaves of boosters' trees: with few rows, larger trees made no difference beyond chance.
+FEWEST_LEAVES, MOST_LEAVES = 8, 32
+ROWS_OF_FEWEST = 5_000
 
 
 @dataclass(frozen=True)
@@ -234,3 +237,9 @@ def _some(items: np.ndarray, share: float, rng: np.random.Generator) -> np.ndarr
     """A share of the items, drawn without replacement, in order; one at least."""
     n_drawn = max(1, round(share * len(items)))
     return np.sort(rng.choice(items, n_drawn, replace=False, shuffle=False))
+
+
+def leaves_for(n_rows: int) -> int:
+    """Leaves of a booster's tree for so many rows."""
+    growing = FEWEST_LEAVES * (n_rows / ROWS_OF_FEWEST) ** 0.5
+    return min(max(FEWEST_LEAVES, round(growing)), MOST_LEAVES)

@@ -16,8 +16,11 @@ from steadyboost.boosters.steadyboost.annotated import (
 )
 from steadyboost.boosters.steadyboost.booster_member import (
     ALL_ROUNDS,
+    FEWEST_LEAVES,
+    MOST_LEAVES,
     BoosterMember,
     BoosterParams,
+    leaves_for,
 )
 from steadyboost.boosters.steadyboost.design import Design
 from steadyboost.boosters.steadyboost.evidence import TrainingEvidence
@@ -67,17 +70,12 @@ RANDOM_CUTS = (False, True)  # of each forest: a random forest, then extremely r
 # Leaf sizes until the end of a fit, when they are chosen: they count in what callbacks see only.
 INITIAL_LEAF_SIZES = np.array([5.0, 3.0])
 # Fitted attributes of the members without trees, before these are fitted.
+COEFFICIENTS = ("_linear_coef", "_linear_intercept", "_kernel_coef", "_kernel_intercept")
 NO_SMOOTH_MEMBERS: dict[str, Any] = {
     "_design_values": None,
     "_kernel_precision": 1.0,
-    **dict.fromkeys(("_has_indicator", "_has_levels", "_landmarks"), NO_NUMBERS),
-    **dict.fromkeys(("_linear_coef", "_linear_intercept"), NO_NUMBERS),
-    **dict.fromkeys(("_kernel_coef", "_kernel_intercept"), NO_NUMBERS),
+    **dict.fromkeys(("_has_indicator", "_has_levels", "_landmarks", *COEFFICIENTS), NO_NUMBERS),
 }
-
-# Leaves of boosters' trees: with few rows, larger trees made no difference beyond chance.
-FEWEST_LEAVES, MOST_LEAVES = 8, 32
-ROWS_OF_FEWEST = 5_000
 
 
 class SteadyBoostClassifier(LabelJudge):
@@ -174,8 +172,7 @@ class SteadyBoostClassifier(LabelJudge):
     needed_fields = (
         *("_n_folds", "_n_leaves", "_start", "rounds_", "leaf_sizes_"),
         *("member_weights_", "_mixture", "_mixes", "_class_factors"),
-        *("_design_values", "_has_indicator", "_has_levels", "_kernel_precision", "_landmarks"),
-        *("_linear_coef", "_linear_intercept", "_kernel_coef", "_kernel_intercept"),
+        *NO_SMOOTH_MEMBERS,
     )
     needed_extra = ("round",)
     adds_leaf_values = True
@@ -259,8 +256,7 @@ class SteadyBoostClassifier(LabelJudge):
             "noise_rate_interval_": share(2, missing=True),
             "_design_values": maybe(bounded),
             **dict.fromkeys(("_has_indicator", "_has_levels"), Numbers(..., 0, 1, "biuf")),
-            **dict.fromkeys(("_linear_coef", "_linear_intercept", "_landmarks"), bounded),
-            **dict.fromkeys(("_kernel_coef", "_kernel_intercept"), bounded),
+            **dict.fromkeys((*COEFFICIENTS, "_landmarks"), bounded),
             "_kernel_precision": Numbers((), 0, MAX_SCORE, "f"),
         }
 
@@ -602,9 +598,3 @@ class SteadyBoostClassifier(LabelJudge):
                 "distributions of labels."
             )
         return TrainingEvidence(self, X)
-
-
-def leaves_for(n_rows: int) -> int:
-    """Leaves of a booster's tree for so many rows."""
-    growing = FEWEST_LEAVES * (n_rows / ROWS_OF_FEWEST) ** 0.5
-    return min(max(FEWEST_LEAVES, round(growing)), MOST_LEAVES)
