@@ -272,7 +272,7 @@ def in_order(wrong: np.ndarray, suspicion: np.ndarray, weights: np.ndarray) -> n
     place[order] = np.arange(n) / n
     # No probability is known better than so many rows can tell; equal ones keep their order.
     least = 1 / (2 * n + 4)
-    return np.clip(fitted, least, 1 - least) + TIE * least * (place - 0.5)
+    return least + (1 - 2 * least) * fitted + TIE * least * (place - 0.5)
 
 
 def suspicion_of(
@@ -285,7 +285,7 @@ def suspicion_of(
     """
     total = max(float(labels.weights @ wrong), TINY)
     share = min(float(labels.weights @ replaced) / total, 1.0)
-    own = proba[labels.at, labels.given].clip(SMALLEST, 1 - SMALLEST)
+    own = proba[labels.at, labels.given].clip(TINY, 1 - TINY)
     return share**2 * logit(wrong.clip(SMALLEST, 1 - SMALLEST)) - logit(own)
 
 
