@@ -166,7 +166,8 @@ def score_of_split(column, rows, channels, left_bins, rules):
 def signal_of(column, rows, channels, rules):
     """What is left of the squared differences between categories without those of chance."""
     bins = present_bins(column, rows)
-    if len(bins) <= 2:
+    free = len(bins) - 10
+    if free <= 0:
         return 1.0
     used = slice(0, 1) if rules.criterion == "newton" else slice(None)
     centre = channels[rows].sum(axis=0)
@@ -176,7 +177,6 @@ def signal_of(column, rows, channels, rules):
         sums = channels[rows][column.bins[rows] == b].sum(axis=0)
         mass = mass_of(sums, rules.criterion)
         between += mass * add_up((sums[used] / mass - centre) ** 2)
-    free = len(bins) - 2
     by_chance = rules.category_noise * (free + math.sqrt(2 * free))
     return max(0.0, 1 - by_chance / between) if between > 0 else 0.0
 

@@ -143,7 +143,7 @@ def test_newton_trees_are_those_of_the_general_growth(growth, kinds):
 
 def test_what_categories_gain_by_chance_follows_from_the_gradients():
     """It is their variance, whatever the size of the gradients is."""
-    binned, gradients, curvatures = newton_case(KINDS[1])
+    binned, gradients, curvatures = newton_case({**KINDS[1], "n_bins": 25})
     growth = TreeParams("newton", max_depth=3, category_noise=1.0)
     for size in (1.0, 1e-3):
         own_gradients = size * gradients

@@ -169,7 +169,7 @@ def test_any_integer_channels_give_the_twins_tree(criterion, data):
 @pytest.mark.parametrize("noise", [0.01, 0.1, 1.0])
 def test_gains_of_categories_count_by_their_signal(noise):
     rng = np.random.default_rng(11)
-    columns = random_columns(rng, 150, numeric=1, gappy=1, categorical=2)
+    columns = random_columns(rng, 300, numeric=1, gappy=1, categorical=2, n_bins=25)
     channels = random_channels(rng, columns, "newton")
     scale = np.abs(channels).sum()
     growth = TreeParams("newton", max_depth=2, category_noise=noise)

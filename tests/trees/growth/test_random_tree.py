@@ -26,6 +26,7 @@ from scipy.sparse import csr_array
 from steadyboost.preprocessing.binner import Binner
 from steadyboost.trees.growth import random_tree as module
 from steadyboost.trees.growth.random_tree import RandomGrowth, grow_random_tree
+from steadyboost.trees.splits.criteria import FEW_CATEGORIES
 
 GROWTHS = [RandomGrowth(), RandomGrowth(5), RandomGrowth(3, random_cuts=True)]
 K = 3
@@ -118,14 +119,18 @@ def test_categories_that_say_nothing_are_left_alone(random_cuts):
 
 def test_gains_of_categories_are_shrunk_by_their_signal():
     growth = RandomGrowth(5, weighs_categories=True)
-    binned, labels, weights, tree, inside = grown(growth)
+    binned, labels, weights, tree, inside = grown(growth, n=600, n_bins=25)
+    bins, n_shrunk = unpack(binned), 0
     for node in np.flatnonzero(~tree.is_leaf):
         score = [purity(labels, weights, inside[n], K) for n in (node, *tree.children[node])]
         whole = (score[1] + score[2] - score[0]) / weights.sum()
-        if binned.categorical[tree.feature[node]]:
+        f = tree.feature[node]
+        if binned.categorical[f] and len(np.unique(bins[inside[node], f])) > FEW_CATEGORIES:
             assert 0 < tree.gain[node] < whole
+            n_shrunk += 1
         else:
             np.testing.assert_allclose(tree.gain[node], whole, rtol=0, atol=1e-12)
+    assert n_shrunk > 0
 
 
 @each_seed

@@ -24,6 +24,7 @@ import numpy as np
 from steadyboost.trees.jit import kernel
 
 GINI, ENTROPY, ERROR, EDGE, MAX_EDGE, NEWTON, NORM = range(7)  # class criteria are below EDGE
+FEW_CATEGORIES = 10  # whose gains count in full, as those of the cuts of a number do
 TIE_SHARE = 1 / 1024  # a power of two: scaling by it does not round
 
 
@@ -102,14 +103,14 @@ def signal_share(between, n, noise):
 
     ``between`` is the sum over categories of mass times squared deviation, of which each one has
     ``noise`` by chance, with twice its square as variance. Put in the best order for the rows at
-    hand, many categories gain by chance more than any number; two have no order to choose.
+    hand, many categories gain by chance more than any number does; few gain as much.
     """
-    if noise == 0.0 or n <= 2:
+    free = n - FEW_CATEGORIES
+    if noise == 0.0 or free <= 0:
         return 1.0
     if between <= 0.0:
         return 0.0
-    by_chance = noise * (n - 2 + np.sqrt(2.0 * (n - 2)))
-    return max(0.0, 1.0 - by_chance / between)
+    return max(0.0, 1.0 - noise * (free + np.sqrt(2.0 * free)) / between)
 
 
 @kernel
