@@ -157,6 +157,36 @@ def test_sure_rows_show_that_classes_are_taken_for_others():
     assert belief <= 10
 
 
+@pytest.mark.parametrize("rate", [0.1, 0.4])
+def test_sure_rows_of_labels_drawn_anew_have_the_symmetric_matrix(rate):
+    """With few rows of each class, the counts are held towards that form."""
+    proba, y = members(400, sharpness=8.0)
+    form = symmetric(rate, 4)
+    found, belief = sure_matrix(mixed(proba[0], form), noisy(y, form), np.ones(len(y)))
+    assert belief >= 100
+    off = found[~np.eye(4, dtype=bool)]
+    assert off.std() < 0.2 * off.mean()
+    np.testing.assert_allclose(np.trace(found) / 4, np.trace(form) / 4, atol=0.08)
+
+
+def test_models_are_the_likelier_first_and_say_nearly_the_same_of_given_labels():
+    proba, y = members(2000, sharpness=6.0)
+    given = noisy(y, pair_matrix(4, 0.1))
+    learnt = mixed(proba[0], pair_matrix(4, 0.1)) + 0.03
+    learnt *= np.exp(0.4 * np.random.default_rng(2).normal(size=learnt.shape))
+    learnt = (learnt / learnt.sum(axis=1, keepdims=True))[None]
+    models = fit_noise_models(learnt, given, np.ones(len(y)))
+    assert [model.mixes for model in models] == [True, False]
+    at = np.arange(len(y))
+    likely = [
+        np.log((model.true_proba(learnt) @ model.transition)[at, given]).sum() for model in models
+    ]
+    assert likely[0] > likely[1]
+    readings = [model.reading(learnt) for model in models]
+    assert [own.mixes for own in readings] == [True, False]
+    np.testing.assert_allclose(readings[1].transition, symmetric(models[1].rate, 4), atol=1e-12)
+
+
 def test_pair_noise_is_taken_out_of_the_pool():
     """Members that have learnt the mixture, each with errors of its own, are freed from it."""
     proba, y = members(3000, sharpness=6.0)
