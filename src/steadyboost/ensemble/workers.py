@@ -37,7 +37,9 @@ class Workers:
 
         More would only take memory, and an operating system refuses to start very many.
         """
-        return cls(min(effective_n_jobs(n_jobs), cpu_count()))
+        wanted = effective_n_jobs(n_jobs)
+        # To count processors takes as long as to predict a hundred rows: files have to be read.
+        return cls(min(wanted, cpu_count()) if wanted > 1 else 1)
 
     def __enter__(self) -> "Workers":
         if self.n_threads > 1:  # its threads start when they are first needed
