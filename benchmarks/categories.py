@@ -47,7 +47,9 @@ class CatBoost:
     def __init__(self, seed: int):
         from catboost import CatBoostClassifier
 
-        self.model = CatBoostClassifier(random_state=seed, verbose=0, thread_count=1)
+        self.model = CatBoostClassifier(
+            random_state=seed, verbose=0, thread_count=1, allow_writing_files=False
+        )
 
     def _table(self, X: pd.DataFrame) -> pd.DataFrame:
         texts = {name: X[name].astype(object).fillna("?").astype(str) for name in self.names}
