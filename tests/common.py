@@ -245,3 +245,9 @@ def assert_equal_to_twin(model, learner, twin, X):
     np.testing.assert_allclose(model.estimator_errors_, twin.errors, rtol=1e-10)
     np.testing.assert_allclose(model.estimator_weights_, twin.steps, rtol=1e-10)
     np.testing.assert_allclose(scores, twin.scores, rtol=1e-10)
+
+
+def redraw_rate(noise):
+    """The rate at which labels are drawn anew, if they are wrong as often as by the matrix."""
+    k = len(noise.transition)
+    return (1 - np.trace(noise.transition) / k) * k / (k - 1)

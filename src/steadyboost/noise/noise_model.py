@@ -100,12 +100,6 @@ class NoiseModel:
     transition: np.ndarray
     mixes: bool
 
-    @property
-    def rate(self) -> float:
-        """At which labels are drawn anew, if they are wrong as often as by the matrix."""
-        k = len(self.transition)
-        return float((1 - np.trace(self.transition) / k) * k / (k - 1))
-
     def true_proba(self, proba: np.ndarray) -> np.ndarray:
         """The distribution of the true label by the features alone, of (members, n, k)."""
         if not self.mixes:

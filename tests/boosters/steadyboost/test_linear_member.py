@@ -282,3 +282,10 @@ def test_the_precision_of_the_kernel_may_be_chosen_by_some_rows(monkeypatch):
     assert fitted.found.coef.shape[:2] == (3, fitted.whitening.shape[1])
     error = np.mean(fitted.finish().argmax(axis=1) != y)
     assert error < 0.5
+
+
+def test_a_table_without_values_gives_no_warning(recwarn):
+    y = np.arange(60) % 2
+    model = SteadyBoostClassifier(n_estimators=3, random_state=0).fit(np.full((60, 3), np.nan), y)
+    np.testing.assert_allclose(model.predict_proba(np.full((1, 3), np.nan)), 0.5, atol=0.1)
+    assert not [str(one.message) for one in recwarn if one.category is RuntimeWarning]

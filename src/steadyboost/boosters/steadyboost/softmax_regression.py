@@ -158,8 +158,10 @@ def _left_out_loss(rows: Regression, folds: np.ndarray, points: list[np.ndarray]
 
 
 def _mean_variance(rows: Regression) -> float:
-    """Of the columns; 1 where none varies."""
+    """Of the columns; 1 where none varies, or there are none."""
     columns = rows.columns
+    if not columns.shape[1]:
+        return 1.0
     squares = columns.multiply(columns) if hasattr(columns, "multiply") else columns * columns
     variance = float(np.mean(squares.T @ rows.weights))
     return variance if variance > 0 else 1.0

@@ -283,9 +283,8 @@ def _search(hist, features, layout, total, split, scratch, left_bitset):
     Bins move left in their order (that of :func:`order_categories` where they are categories),
     and the best prefix wins. In pass 0 missing values stay right; in pass 1, which is left out if
     there are none, they go left first. Gains of categories count by the share of their differences
-    that is no chance. The masses and sums of squares are those of
-    the class criteria, and GINI needs nothing more; NEWTON is written out because boosters ask for
-    it most.
+    that is no chance. The masses and sums of squares are those of the class criteria, and GINI
+    needs nothing more; NEWTON is written out because boosters ask for it most.
 
     One long function: where features have few bins, calls would take most of the time.
     """
